@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mnemal::Embedder as _;
+use mnemal::ports::Embedder as _;
 use mnemal_benches::chat::{Chat, questions};
 use mnemal_providers::StaticEmbedder;
 use mnemal_testkit::block_on;

@@ -1,7 +1,7 @@
 //! Append of a batch of prepared entries to the in-memory store: the cost of the records themselves, without a disk.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use mnemal::EventStore as _;
+use mnemal::ports::EventStore as _;
 use mnemal_benches::chat::Chat;
 use mnemal_benches::latency::entries;
 use mnemal_store::MemoryStore;

@@ -10,8 +10,8 @@ use mnemal_benches::chat::{Chat, Turn, questions};
 use mnemal_benches::words::Dice;
 use mnemal_core::{BLOCK_ROWS, EventId, IndexBlock, ModelId, Posting, Seq, TermHash, VectorColumn};
 use mnemal_recall::{
-    Columns, EvidenceRule, FlatIndex, Grounds, LexicalIndex, QueryVector, RowSet, SignBits, TermQuery,
-    VectorIndex, score,
+    Columns, EvidenceFeatures, EvidenceRule, FlatIndex, LexicalIndex, QueryVector, RowSet, SignBits,
+    TermQuery, VectorIndex, score,
 };
 use mnemal_text::{Analyzer, Language, term_hash};
 
@@ -149,8 +149,14 @@ fn kernels(criterion: &mut Criterion) {
         bencher.iter(|| signs.nearest(&vector, &filter, CANDIDATES).len());
     });
     group.bench_function("evidence", |bencher| {
-        let grounds = Grounds { coverage: 0.5, nearness: 0.3, named: 0.2, others: 0.4, ..Grounds::default() };
-        bencher.iter(|| black_box(grounds).evidence(&EvidenceRule::LEARNT));
+        let features = EvidenceFeatures {
+            coverage: 0.5,
+            nearness: 0.3,
+            named: 0.2,
+            others: 0.4,
+            ..EvidenceFeatures::default()
+        };
+        bencher.iter(|| black_box(features).evidence(&EvidenceRule::LEARNT));
     });
     group.finish();
 }

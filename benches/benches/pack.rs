@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use criterion::{Criterion, criterion_group, criterion_main};
-use mnemal::{
-    AsOf, Because, Clock as _, ContextRequest, ContextSource, Cursor, Degraded, EstimateCounter, EventId,
-    Fragment, Importance, Injected, InstallationKey, Label, Layer, Level, RecordRef, Result, Score, Section,
-    SessionId, Slot, Source, Span, TokenCount, Trust, Within, Zone,
+use mnemal::context::{ContextRequest, Fragment, InclusionReason, Label, RecordRef, RepeatPolicy, Section};
+use mnemal::events::Cursor;
+use mnemal::ports::{Clock as _, ContextSource, EstimateCounter};
+use mnemal::types::{
+    Degraded, Importance, InstallationKey, Layer, Level, Score, Slot, Source, Span, TokenCount, Trust,
 };
+use mnemal::{AsOf, EventId, Result, SessionId, Within, Zone};
 use mnemal_benches::chat::{Chat, Turn};
 use mnemal_context::{Assembler, AssemblerParts, ContextSettings};
 use mnemal_testkit::{ManualClock, SeededIds, block_on};
@@ -17,10 +19,10 @@ const FRAGMENTS: usize = 300;
 const BUDGET: TokenCount = TokenCount(4_000);
 
 #[derive(Debug)]
-struct Ready(Vec<Fragment>);
+struct PreparedFragments(Vec<Fragment>);
 
 #[async_trait]
-impl ContextSource for Ready {
+impl ContextSource for PreparedFragments {
     fn layer(&self) -> Layer {
         Layer::Lexical
     }
@@ -50,7 +52,7 @@ fn fragment(turn: &Turn) -> Fragment {
         importance: Importance::DEFAULT,
         score: Score::new(1.0 / (turn.number + 1) as f32),
         parts: Vec::new(),
-        because: Because::Query,
+        because: InclusionReason::Query,
         withheld: None,
     }
 }
@@ -69,17 +71,17 @@ fn pack(criterion: &mut Criterion) {
         lines: None,
         sections: Within::All,
         as_of: AsOf::at(clock.now()),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
     };
     let fragments = Chat::new(1).take(FRAGMENTS).map(|turn| fragment(&turn)).collect();
     let assembler = Assembler::new(AssemblerParts {
-        sources: vec![Arc::new(Ready(fragments))],
+        sources: vec![Arc::new(PreparedFragments(fragments))],
         counter: Arc::new(EstimateCounter),
         receipts: Slot::Empty,
         clock: Arc::new(clock),
         ids: Arc::new(SeededIds::new(1)),
         key: InstallationKey::new([1; 32]),
-        written: Arc::default(),
+        line_cache: Arc::default(),
         settings: ContextSettings::default(),
         version: String::new(),
         model: None,

@@ -3,7 +3,9 @@
 use std::io::BufReader;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use mnemal::{Engine, ImportFormat, ImportReport, Memory, RecallMode, Within};
+use mnemal::events::ImportReport;
+use mnemal::recall::RecallMode;
+use mnemal::{Engine, ImportFormat, Memory, Within};
 use mnemal_benches::chat::{questions, write_corpus};
 use mnemal_benches::spaces::{memory, own_history};
 use tokio::runtime::Runtime;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use mnemal_recall::{EVIDENCE_FLOOR, EvidenceRule, Grounds};
+use mnemal_recall::{EVIDENCE_FLOOR, EvidenceFeatures, EvidenceRule};
 use serde_json::{Value, json};
 
 use crate::neutral::{DataSet, Question, lines};
@@ -59,16 +59,16 @@ impl Kind {
 
 /// One question with what spoke for each hit.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct QuestionSignals {
     /// The conversation that it belongs to.
     pub conv: String,
     /// Its relation to its conversation.
     pub kind: Kind,
     /// The grounds of the hits.
-    pub hits: Vec<Grounds>,
+    pub hits: Vec<EvidenceFeatures>,
 }
 
-impl Asked {
+impl QuestionSignals {
     /// Returns the evidence of the answer: the largest of its hits.
     pub fn evidence(&self, rule: &EvidenceRule) -> f32 {
         self.hits.iter().map(|hit| hit.evidence(rule)).fold(0.0, f32::max)
@@ -80,21 +80,22 @@ impl Asked {
             let stretch = (1.0 - PLAIN_FLOOR) / (1.0 - EVIDENCE_FLOOR);
             if nearness > 0.0 { 1.0 - (1.0 - nearness) * stretch } else { 0.0 }
         };
-        let one = |hit: &Grounds| if hit.has_phrase { 1.0 } else { hit.coverage.max(near(hit.nearness)) };
+        let one =
+            |hit: &EvidenceFeatures| if hit.has_phrase { 1.0 } else { hit.coverage.max(near(hit.nearness)) };
         self.hits.iter().map(one).fold(0.0, f32::max)
     }
 }
 
 /// A data set, asked.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct DataSetAnswers {
     /// Name of its folder.
     pub name: String,
     /// Every question in its own conversation, and each answerable one in the next conversation too.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<QuestionSignals>,
 }
 
-impl Answered {
+impl DataSetAnswers {
     /// Imports a data set, one space for each conversation, and asks all questions.
     ///
     /// # Errors
@@ -110,8 +111,8 @@ impl Answered {
                 put.extend(next(&data.conversations, &question.conv).map(|conv| (Kind::Foreign, conv)));
             }
             for (kind, conv) in put {
-                let hits = spaces.grounds(conv, &question.question).await?;
-                asked.push(Asked { conv: question.conv.clone(), kind, hits });
+                let hits = spaces.features(conv, &question.question).await?;
+                asked.push(QuestionSignals { conv: question.conv.clone(), kind, hits });
             }
         }
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -138,7 +139,11 @@ pub struct Share {
 }
 
 /// Returns the effect of a floor on each kind of question of a set.
-pub fn shares(asked: &[Asked], floor: f32, value: impl Fn(&Asked) -> f32) -> BTreeMap<Kind, Share> {
+pub fn shares(
+    asked: &[QuestionSignals],
+    floor: f32,
+    value: impl Fn(&QuestionSignals) -> f32,
+) -> BTreeMap<Kind, Share> {
     let mut values: BTreeMap<Kind, Vec<f32>> = BTreeMap::new();
     for one in asked {
         values.entry(one.kind).or_default().push(value(one));
@@ -192,11 +197,11 @@ pub struct Line {
 }
 
 /// Returns the effect of recall's floor on each set, next to that of the former one; or the effect of another floor on both.
-pub fn report(sets: &[Answered], floor: Option<f32>) -> Vec<Line> {
+pub fn report(sets: &[DataSetAnswers], floor: Option<f32>) -> Vec<Line> {
     let (before, now) = (floor.unwrap_or(PLAIN_FLOOR), floor.unwrap_or(EVIDENCE_FLOOR));
-    let both = |set: &Answered| {
+    let both = |set: &DataSetAnswers| {
         let line = |rule, floor, shares| Line { set: set.name.clone(), rule, floor, shares };
-        let plain = shares(&set.asked, before, Asked::plain);
+        let plain = shares(&set.asked, before, QuestionSignals::plain);
         let evidence = shares(&set.asked, now, |one| one.evidence(&EvidenceRule::LEARNT));
         [line("plain", before, plain), line("evidence", now, evidence)]
     };
@@ -245,9 +250,9 @@ pub fn table(lines: &[Line]) -> String {
 mod tests {
     use super::*;
 
-    fn asked(kind: Kind, coverage: f32) -> Asked {
-        let hit = Grounds { coverage, ..Grounds::default() };
-        Asked { conv: "c".to_owned(), kind, hits: vec![Grounds::default(), hit] }
+    fn asked(kind: Kind, coverage: f32) -> QuestionSignals {
+        let hit = EvidenceFeatures { coverage, ..EvidenceFeatures::default() };
+        QuestionSignals { conv: "c".to_owned(), kind, hits: vec![EvidenceFeatures::default(), hit] }
     }
 
     #[test]

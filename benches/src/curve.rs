@@ -6,10 +6,10 @@ use anyhow::Result;
 use mnemal::Builder;
 use serde_json::{Value, json};
 
+use crate::evidence::{self, shown};
 use crate::neutral::DataSet;
 use crate::plain::{Line, Ranked, filled, ranked};
 use crate::score::ALL;
-use crate::shown::{self, shown};
 use crate::spaces::{Answers, Layout, Spaces};
 
 /// Tokens of the contexts. Source: what hosts of small models give for memory, up to the default of a context.
@@ -74,7 +74,7 @@ impl Curve {
     /// Returns everything as one JSON document: the groups of each budget, with the mean tokens that were really used.
     pub fn json(&self, data: &DataSet, by: &str) -> Value {
         let made = |(name, answers): &(&'static str, Answers)| {
-            let groups = shown::json(&shown(data, &answers.rows, by));
+            let groups = evidence::json(&shown(data, &answers.rows, by));
             let fields =
                 json!({"tokens": answers.mean_tokens(), "degraded": answers.degraded, "groups": groups});
             ((*name).to_owned(), fields)

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use mnemal_core::{Grain, Timestamp, When, WorldTime, Zone};
-use mnemal_extract::{Anchor, DateRules, Dated, Lean};
+use mnemal_core::{Granularity, Timestamp, When, WorldTime, Zone};
+use mnemal_extract::{Anchor, DateRules, TimeBias, TimeExpression};
 use serde_json::{Value, json};
 
 /// A sentence with the moment it is read at, and the dates that a reference finds in it.
@@ -27,12 +27,12 @@ pub struct Case {
     /// Among which cases it is counted.
     pub group: &'static str,
     /// A list of readings for each date.
-    pub dates: Vec<Vec<Wanted>>,
+    pub dates: Vec<Vec<DateReading>>,
 }
 
 /// One way to read a date.
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum DateReading {
     /// A span in seconds since the epoch; `None` at an open end.
     Span {
         /// The first second.
@@ -40,10 +40,10 @@ pub enum Wanted {
         /// The first second after it.
         end: Option<i64>,
         /// Any of these.
-        grains: Vec<Grain>,
+        grains: Vec<Granularity>,
     },
     /// A span that is open on one side, the other at a moment; the reference does not say on which.
-    OneEnd(i64, Grain),
+    OneEnd(i64, Granularity),
     /// A time of day, in seconds since midnight, on any day.
     TimeOfDay {
         /// Its begin.
@@ -53,7 +53,7 @@ pub enum Wanted {
         /// An open end is to be open.
         is_span: bool,
         /// Any of these.
-        grains: Vec<Grain>,
+        grains: Vec<Granularity>,
     },
     /// A length in seconds.
     Length(i64),
@@ -194,23 +194,23 @@ enum Verdict {
     Refused,
 }
 
-fn read(case: &Case, rules: &DateRules) -> Vec<Dated> {
+fn read(case: &Case, rules: &DateRules) -> Vec<TimeExpression> {
     let anchor = Anchor { at: case.at, zone: &case.zone };
-    rules.read(&case.input, &anchor, Lean::Future)
+    rules.read(&case.input, &anchor, TimeBias::Future)
 }
 
-fn judge(case: &Case, mut found: Vec<Dated>) -> Verdict {
+fn judge(case: &Case, mut found: Vec<TimeExpression>) -> Verdict {
     let mut missing = 0;
     for readings in &case.dates {
         match found.iter().position(|dated| readings.iter().any(|wanted| fits(wanted, dated))) {
             Some(place) => {
                 found.remove(place);
             }
-            None if readings.iter().any(|wanted| matches!(wanted, Wanted::Unresolved)) => {}
+            None if readings.iter().any(|wanted| matches!(wanted, DateReading::Unresolved)) => {}
             None => missing += 1,
         }
     }
-    let is_wrong = found.iter().any(|dated| !matches!(dated, Dated::Refused(_)));
+    let is_wrong = found.iter().any(|dated| !matches!(dated, TimeExpression::Refused(_)));
     match (is_wrong, missing) {
         (true, _) => Verdict::Wrong,
         (false, 0) => Verdict::Exact,
@@ -218,23 +218,26 @@ fn judge(case: &Case, mut found: Vec<Dated>) -> Verdict {
     }
 }
 
-fn fits(wanted: &Wanted, dated: &Dated) -> bool {
+fn fits(wanted: &DateReading, dated: &TimeExpression) -> bool {
     match (wanted, dated) {
-        (Wanted::Length(wanted), Dated::Length { seconds, .. }) => wanted == seconds,
-        (Wanted::Recurring, Dated::Recurring(_)) | (Wanted::Unresolved, Dated::Refused(_)) => true,
-        (wanted, Dated::When(when)) => fits_span(wanted, when),
+        (DateReading::Length(wanted), TimeExpression::Length { seconds, .. }) => wanted == seconds,
+        (DateReading::Recurring, TimeExpression::Recurring(_))
+        | (DateReading::Unresolved, TimeExpression::Refused(_)) => true,
+        (wanted, TimeExpression::When(when)) => fits_span(wanted, when),
         _ => false,
     }
 }
 
-fn fits_span(wanted: &Wanted, when: &When) -> bool {
+fn fits_span(wanted: &DateReading, when: &When) -> bool {
     let (from, to) = (when.start.map(WorldTime::as_seconds), when.end.map(WorldTime::as_seconds));
     match wanted {
-        Wanted::Span { start, end, grains } => from == *start && to == *end && grains.contains(&when.grain),
-        Wanted::OneEnd(at, grain) => {
+        DateReading::Span { start, end, grains } => {
+            from == *start && to == *end && grains.contains(&when.grain)
+        }
+        DateReading::OneEnd(at, grain) => {
             from.is_none() != to.is_none() && from.or(to) == Some(*at) && when.grain == *grain
         }
-        Wanted::TimeOfDay { start, end, is_span, grains } => {
+        DateReading::TimeOfDay { start, end, is_span, grains } => {
             let of_day = |time: Option<i64>| time.map(|time| time.rem_euclid(86_400));
             let ends = if *is_span { of_day(to) == end.map(|end| end % 86_400) } else { to.is_some() };
             of_day(from) == start.map(|start| start % 86_400) && ends && grains.contains(&when.grain)

@@ -8,7 +8,7 @@ use clap::Args;
 use mnemal::{Builder, Engine};
 use mnemal_core::Embedder;
 
-use crate::kept::Kept;
+use crate::vector_cache::CachedEmbedder;
 
 /// The arguments that name an embedder.
 #[derive(Clone, Debug, Default, Args)]
@@ -31,7 +31,7 @@ impl EmbedderArgs {
         let Some(named) = &self.embedder else { return Ok(Engine::builder()) };
         let embedder = transformer(named)?;
         let embedder = match &self.vectors {
-            Some(file) => Arc::new(Kept::open(file, embedder)?),
+            Some(file) => Arc::new(CachedEmbedder::open(file, embedder)?),
             None => embedder,
         };
         Ok(Engine::builder().with_embedder(embedder))

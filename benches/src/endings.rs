@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::attribution::Half;
 use crate::count::{Count, Table};
-use crate::learned::{self, Item, Whose, says};
-use crate::life::shown::{self, Line};
+use crate::learned::{self, EntityFilter, Item, says};
+use crate::life::context_lines::{self, Line};
 use crate::neutral::lines;
 use crate::spaces;
 
@@ -109,7 +109,7 @@ impl Outcome {
 }
 
 async fn held(memory: &Memory) -> Result<Vec<Item>> {
-    let mut items = learned::facts(memory, Whose::All).await?;
+    let mut items = learned::facts(memory, EntityFilter::All).await?;
     items.extend(learned::preferences(memory).await?);
     Ok(items)
 }
@@ -123,7 +123,7 @@ fn of_event(mut items: Vec<Item>, event: EventId, pair: &Pair) -> Vec<Item> {
 
 /// Returns the lines of a context that give a sentence as what holds: lines of every kind but dated quotes of the log.
 fn standing(context: &Context, sentence: &str) -> Vec<String> {
-    let lines = shown::lines(context);
+    let lines = context_lines::lines(context);
     let sentence = [sentence.to_owned()];
     let tells = |line: &Line| line.is_standing && line.tells(&sentence, &[]);
     lines.into_iter().filter(tells).map(|line| format!("context: {}", line.text)).collect()

@@ -23,7 +23,7 @@ const Z: f64 = 1.959_964;
 
 /// A turn that is to be read.
 #[derive(Clone, Debug)]
-pub struct Spoken {
+pub struct TurnText {
     /// Its id.
     pub id: String,
     /// The previous message, of the assistant or of another speaker; empty where nothing is known of it.
@@ -36,13 +36,24 @@ pub struct Spoken {
     pub zone: Zone,
 }
 
-impl Spoken {
+impl TurnText {
     /// Makes the event of a person whose words are believed.
     ///
     /// # Errors
     /// None for ids that are no empty texts.
     pub fn event(&self, number: usize) -> Result<Event> {
         self.said(number, EventKind::UserMessage, &self.text)
+    }
+
+    /// Calls `read` with this turn and the previous message; the gazetteer is empty, and nothing is known of earlier turns.
+    ///
+    /// # Errors
+    /// None for ids that are no empty texts.
+    pub fn with_utterance<T>(&self, number: usize, read: impl FnOnce(&Utterance<'_>) -> T) -> Result<T> {
+        let event = self.event(number)?;
+        let before = self.said(number, EventKind::AssistantMessage, &self.before)?;
+        let before = if self.before.is_empty() { Vec::new() } else { vec![before] };
+        Ok(read(&Utterance { event: &event, before: &before, known: &Gazetteer::default() }))
     }
 
     fn said(&self, number: usize, kind: EventKind, content: &str) -> Result<Event> {
@@ -70,25 +81,18 @@ impl Spoken {
             level: Level::User,
             quarantined: None,
             echo: Vec::new(),
-            body: Body::Kept(Box::new(said)),
+            body: Body::Present(Box::new(said)),
         })
     }
 }
 
-/// Reads every turn with the previous message it; the gazetteer is empty, and nothing is known of earlier turns.
+/// Reads every turn with the previous message.
 ///
 /// # Errors
 /// A turn that cannot become an event.
-pub fn read(extractor: &dyn Extractor, turns: &[Spoken]) -> Result<Vec<Extraction>> {
-    let known = Gazetteer::default();
-    let mut all = Vec::with_capacity(turns.len());
-    for (number, turn) in turns.iter().enumerate() {
-        let event = turn.event(number)?;
-        let before = turn.said(number, EventKind::AssistantMessage, &turn.before)?;
-        let before = if turn.before.is_empty() { Vec::new() } else { vec![before] };
-        all.push(extractor.extract(&Utterance { event: &event, before: &before, known: &known }));
-    }
-    Ok(all)
+pub fn read(extractor: &dyn Extractor, turns: &[TurnText]) -> Result<Vec<Extraction>> {
+    let each = turns.iter().enumerate();
+    each.map(|(number, turn)| turn.with_utterance(number, |utterance| extractor.extract(utterance))).collect()
 }
 
 /// A share with its interval.

@@ -56,11 +56,11 @@ const CLASSES: [(&str, &[FeedbackAct]); 5] = [
 
 /// One half of a gold set with the findings in it.
 #[derive(Debug)]
-pub struct Judged {
+pub struct JudgedHalf {
     rows: Vec<(Exchange, Label, Vec<Feedback>)>,
 }
 
-impl Judged {
+impl JudgedHalf {
     /// Reads `HALF.turns.jsonl` and `HALF.labels.jsonl` and runs the detector; feedback of earlier exchanges of a dialogue is
     /// known to the later ones.
     ///
@@ -166,7 +166,7 @@ fn class(precision: Share, recall: Share) -> Value {
 
 /// One turn of a chat between people.
 #[derive(Clone, Debug, Deserialize)]
-struct Said {
+struct ChatTurn {
     conv: String,
     session: String,
     speaker: String,
@@ -194,11 +194,11 @@ struct Evidence {
 /// # Errors
 /// A file that is missing, or a line that is no such record.
 pub fn false_learnings(folder: &Path) -> Result<Value> {
-    let turns: Vec<Said> = lines(&folder.join("corpus.jsonl"))?;
+    let turns: Vec<ChatTurn> = lines(&folder.join("corpus.jsonl"))?;
     let mut evidence: HashMap<(String, Key), Evidence> = HashMap::new();
     let mut signals: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut earlier: Vec<Feedback> = Vec::new();
-    let mut before: Option<&Said> = None;
+    let mut before: Option<&ChatTurn> = None;
     for turn in &turns {
         let same = before.filter(|before| before.session == turn.session);
         if same.is_none() {
@@ -247,7 +247,7 @@ pub fn false_learnings(folder: &Path) -> Result<Value> {
 /// # Errors
 /// A file that is missing, or a line that is no such record.
 pub fn noted(folder: &Path) -> Result<Value> {
-    let turns: Vec<Said> = lines(&folder.join("corpus.jsonl"))?;
+    let turns: Vec<ChatTurn> = lines(&folder.join("corpus.jsonl"))?;
     let mut share = Share::default();
     for turn in turns.iter().filter(|turn| turn.speaker != "assistant") {
         share.count(!preference_notes(&OwnWords::of_text(&turn.text)).is_empty());
@@ -276,7 +276,7 @@ mod tests {
             {"id":"b","acts":[]}
             {"id":"c","acts":[{"act":"praise","level":"casual"}]}"#;
         let folder = folder(&[("dev.turns.jsonl", turns), ("dev.labels.jsonl", labels)]);
-        let judged = Judged::read(folder.path(), "dev").unwrap();
+        let judged = JudgedHalf::read(folder.path(), "dev").unwrap();
         let figures = judged.figures();
         assert_eq!(figures["corrections"]["precision"], 1.0, "{:?}", judged.failures());
         assert_eq!(figures["directives"]["precision"], 0.0);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// The target.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Asked {
+pub enum TargetBound {
     /// Not more than this.
     AtMost(f64),
     /// Not less than this.
@@ -28,13 +28,13 @@ pub struct Figure {
     /// Its unit.
     pub unit: &'static str,
     /// The target at this size.
-    pub asked: Asked,
+    pub asked: TargetBound,
 }
 
 impl Figure {
     /// Makes a figure that nothing is asked of.
     pub fn new(name: impl Into<String>, size: usize, value: f64, unit: &'static str) -> Self {
-        Self { name: name.into(), size, value, unit, asked: Asked::Nothing }
+        Self { name: name.into(), size, value, unit, asked: TargetBound::Nothing }
     }
 
     /// Makes a figure of a duration, in milliseconds.
@@ -44,7 +44,7 @@ impl Figure {
 
     /// Sets the target, if `here` holds.
     #[must_use]
-    pub fn asked_if(mut self, asked: Asked, here: impl FnOnce(usize) -> bool) -> Self {
+    pub fn asked_if(mut self, asked: TargetBound, here: impl FnOnce(usize) -> bool) -> Self {
         if here(self.size) {
             self.asked = asked;
         }
@@ -54,18 +54,18 @@ impl Figure {
     /// Whether the number is as asked; `None` when nothing was asked.
     pub fn is_met(&self) -> Option<bool> {
         match self.asked {
-            Asked::AtMost(most) => Some(self.value <= most),
-            Asked::AtLeast(least) => Some(self.value >= least),
-            Asked::Nothing => None,
+            TargetBound::AtMost(most) => Some(self.value <= most),
+            TargetBound::AtLeast(least) => Some(self.value >= least),
+            TargetBound::Nothing => None,
         }
     }
 
     /// Returns the figure as a JSON object.
     pub fn json(&self) -> Value {
         let asked = match self.asked {
-            Asked::AtMost(most) => json!({"at_most": most}),
-            Asked::AtLeast(least) => json!({"at_least": least}),
-            Asked::Nothing => Value::Null,
+            TargetBound::AtMost(most) => json!({"at_most": most}),
+            TargetBound::AtLeast(least) => json!({"at_least": least}),
+            TargetBound::Nothing => Value::Null,
         };
         let Self { name, size, value, unit, .. } = self;
         json!({"name": name, "size": size, "value": value, "unit": unit, "asked": asked, "met": self.is_met()})
@@ -78,9 +78,9 @@ pub fn table(figures: &[Figure]) -> String {
         format!("{:44}{:>9}{:>12}  {:12}{:>12}  met\n", "figure", "events", "measured", "unit", "asked");
     for figure in figures {
         let asked = match figure.asked {
-            Asked::AtMost(most) => format!("≤ {most}"),
-            Asked::AtLeast(least) => format!("≥ {least}"),
-            Asked::Nothing => String::new(),
+            TargetBound::AtMost(most) => format!("≤ {most}"),
+            TargetBound::AtLeast(least) => format!("≥ {least}"),
+            TargetBound::Nothing => String::new(),
         };
         let met = figure.is_met().map_or("", |met| if met { "yes" } else { "NO" });
         let Figure { name, size, value, unit, .. } = figure;
@@ -114,10 +114,10 @@ mod tests {
     fn a_figure_is_met_only_where_something_is_asked() {
         let figure = |value| Figure::new("speed", 10, value, "1/s");
         assert_eq!(figure(5.0).is_met(), None);
-        assert_eq!(figure(5.0).asked_if(Asked::AtLeast(5.0), |size| size == 10).is_met(), Some(true));
-        assert_eq!(figure(4.0).asked_if(Asked::AtLeast(5.0), |size| size == 10).is_met(), Some(false));
-        assert_eq!(figure(4.0).asked_if(Asked::AtLeast(5.0), |size| size > 10).is_met(), None);
-        assert_eq!(figure(6.0).asked_if(Asked::AtMost(5.0), |_| true).is_met(), Some(false));
-        assert!(table(&[figure(1_234.5).asked_if(Asked::AtMost(5.0), |_| true)]).contains("NO"));
+        assert_eq!(figure(5.0).asked_if(TargetBound::AtLeast(5.0), |size| size == 10).is_met(), Some(true));
+        assert_eq!(figure(4.0).asked_if(TargetBound::AtLeast(5.0), |size| size == 10).is_met(), Some(false));
+        assert_eq!(figure(4.0).asked_if(TargetBound::AtLeast(5.0), |size| size > 10).is_met(), None);
+        assert_eq!(figure(6.0).asked_if(TargetBound::AtMost(5.0), |_| true).is_met(), Some(false));
+        assert!(table(&[figure(1_234.5).asked_if(TargetBound::AtMost(5.0), |_| true)]).contains("NO"));
     }
 }

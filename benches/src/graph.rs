@@ -11,17 +11,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use mnemal::{
-    Builder, DurabilityMode, Engine, ImportFormat, Memory, Projector as _, Scope, Settings, SpaceId, Within,
-};
+use mnemal::ports::Projector as _;
+use mnemal::settings::DurabilityMode;
+use mnemal::{Builder, Engine, ImportFormat, Memory, Scope, Settings, SpaceId, Within};
 use mnemal_core::GraphStore as _;
 use mnemal_extract::RuleExtractor;
 use mnemal_graph::GraphProjector;
 use mnemal_store::SqliteStore;
 
-use self::observed::{Observed, Tally};
+use self::observed::{Tally, WatchedParts};
 use crate::cpu::{Watch, quantile, resident_bytes};
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 use crate::spaces::{is_behind, own_history};
 
 pub use self::append::append_beside;
@@ -41,7 +41,7 @@ const ASKED_TRANSACTION: f64 = 5.0;
 
 /// A space on disk with a conversation whose graph is not folded yet.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct UnfoldedSpace {
     /// Its name.
     pub name: String,
     /// Its file.
@@ -50,7 +50,7 @@ pub struct Told {
     pub turns: usize,
 }
 
-impl Told {
+impl UnfoldedSpace {
     /// Imports a corpus into a new file, without vectors: the graph reads none.
     ///
     /// # Errors
@@ -92,11 +92,11 @@ impl Told {
 ///
 /// # Errors
 /// A step that fails.
-pub async fn fold(told: &Told) -> Result<Vec<Figure>> {
+pub async fn fold(told: &UnfoldedSpace) -> Result<Vec<Figure>> {
     let store = Arc::new(SqliteStore::open(&told.file).await?);
     let plain = GraphProjector::new(store.clone(), store.clone(), Arc::new(RuleExtractor::new()));
     let all = folded(&plain).await?;
-    let observed = Arc::new(Observed::new(Arc::clone(&store)));
+    let observed = Arc::new(WatchedParts::new(Arc::clone(&store)));
     let projector = GraphProjector::new(store.clone(), observed.clone(), observed.clone());
     let watched = folded(&projector).await?;
     let tally = observed.take();
@@ -116,9 +116,9 @@ async fn folded(projector: &GraphProjector) -> Result<Duration> {
 ///
 /// # Errors
 /// A step that fails, or rows that come out otherwise.
-pub async fn renewal(told: &Told) -> Result<Vec<Figure>> {
+pub async fn renewal(told: &UnfoldedSpace) -> Result<Vec<Figure>> {
     let store = Arc::new(SqliteStore::open(&told.file).await?);
-    let observed = Arc::new(Observed::new(Arc::clone(&store)));
+    let observed = Arc::new(WatchedParts::new(Arc::clone(&store)));
     let projector = GraphProjector::new(store.clone(), observed.clone(), observed.clone());
     projector.doubt().await?;
     let (mut steps, mut resident) = (Vec::new(), 0);
@@ -144,12 +144,12 @@ pub async fn renewal(told: &Told) -> Result<Vec<Figure>> {
         figure("renewal, step CPU p99", ms(quantile(&steps, 0.99)), "ms"),
         figure("renewal, step CPU longest", ms(quantile(&steps, 1.0)), "ms"),
         figure("renewal, write transaction CPU longest", ms(quantile(&writes, 1.0)), "ms")
-            .asked_if(Asked::AtMost(ASKED_TRANSACTION), |_| true),
+            .asked_if(TargetBound::AtMost(ASKED_TRANSACTION), |_| true),
     ])
 }
 
-fn figures(told: &Told, (all, watched): (Duration, Duration), tally: &Tally) -> Vec<Figure> {
-    let Told { name, turns, .. } = told;
+fn figures(told: &UnfoldedSpace, (all, watched): (Duration, Duration), tally: &Tally) -> Vec<Figure> {
+    let UnfoldedSpace { name, turns, .. } = told;
     let figure = |what: &str, value, unit| Figure::new(format!("{name}: {what}"), *turns, value, unit);
     let share = |part: Duration| part.as_secs_f64() / watched.as_secs_f64();
     let write = tally.writes.iter().sum::<Duration>();
@@ -157,7 +157,7 @@ fn figures(told: &Told, (all, watched): (Duration, Duration), tally: &Tally) -> 
     let longest = |share| quantile(&tally.writes, share).as_secs_f64() * 1_000.0;
     vec![
         figure("turns a CPU second", *turns as f64 / all.as_secs_f64(), "turns/s")
-            .asked_if(Asked::AtLeast(ASKED_TURNS), |_| true),
+            .asked_if(TargetBound::AtLeast(ASKED_TURNS), |_| true),
         figure(
             "turns a CPU second, extraction alone",
             *turns as f64 / tally.reading.as_secs_f64(),
@@ -173,6 +173,6 @@ fn figures(told: &Told, (all, watched): (Duration, Duration), tally: &Tally) -> 
         figure("write transaction, CPU p50", longest(0.5), "ms"),
         figure("write transaction, CPU p99", longest(0.99), "ms"),
         figure("write transaction, CPU longest", longest(1.0), "ms")
-            .asked_if(Asked::AtMost(ASKED_TRANSACTION), |_| true),
+            .asked_if(TargetBound::AtMost(ASKED_TRANSACTION), |_| true),
     ]
 }

@@ -24,7 +24,7 @@ pub use append::{entries, flush, log_one, store_alone};
 pub use build::build;
 pub use import::import;
 pub use life::furnish;
-pub use process::{Fresh, fresh, fresh_here, hooks, one_shot};
+pub use process::{ProcessMetrics, fresh, fresh_here, hooks, one_shot};
 pub use sizes::sizes;
 pub use start::start;
 
@@ -33,7 +33,7 @@ pub(crate) const SEED: u64 = 20_260_301;
 
 /// What the turns of a corpus are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum CorpusKind {
     /// Small talk of two people.
     Chat,
     /// A life: people, places and wishes among the small talk.
@@ -42,21 +42,21 @@ enum Told {
 
 /// One space on disk with its corpus.
 #[derive(Clone, Debug)]
-pub struct Bed {
+pub struct CorpusSpace {
     folder: PathBuf,
     size: usize,
-    told: Told,
+    told: CorpusKind,
     /// Calls that are measured for each quantile.
     pub samples: usize,
 }
 
-impl Bed {
+impl CorpusSpace {
     /// Writes a corpus of this many turns into a folder.
     ///
     /// # Errors
     /// A folder that cannot be written.
     pub fn make(folder: &Path, size: usize, samples: usize) -> Result<Self> {
-        let told = Told::Chat;
+        let told = CorpusKind::Chat;
         Self { folder: Self::folder_of(folder, told, size), size, told, samples }.written()
     }
 
@@ -65,7 +65,7 @@ impl Bed {
     /// # Errors
     /// A folder that cannot be written.
     pub fn life(folder: &Path, size: usize, samples: usize) -> Result<Self> {
-        let told = Told::Life;
+        let told = CorpusKind::Life;
         Self { folder: Self::folder_of(folder, told, size), size, told, samples }.written()
     }
 
@@ -73,8 +73,8 @@ impl Bed {
         std::fs::create_dir_all(&self.folder)?;
         let mut out = BufWriter::new(File::create(self.corpus())?);
         match self.told {
-            Told::Chat => chat::write_corpus(SEED, self.size, &mut out)?,
-            Told::Life => life::write_life(self.size, &mut out)?,
+            CorpusKind::Chat => chat::write_corpus(SEED, self.size, &mut out)?,
+            CorpusKind::Life => life::write_life(self.size, &mut out)?,
         }
         out.flush()?;
         Ok(self)
@@ -85,7 +85,13 @@ impl Bed {
     /// # Errors
     /// A folder without the space.
     pub fn left(folder: &Path, size: usize, samples: usize) -> Result<Self> {
-        Self { folder: Self::folder_of(folder, Told::Chat, size), size, told: Told::Chat, samples }.found()
+        Self {
+            folder: Self::folder_of(folder, CorpusKind::Chat, size),
+            size,
+            told: CorpusKind::Chat,
+            samples,
+        }
+        .found()
     }
 
     /// Takes the life that an earlier run has left in a folder.
@@ -93,7 +99,13 @@ impl Bed {
     /// # Errors
     /// A folder without the space.
     pub fn life_left(folder: &Path, size: usize, samples: usize) -> Result<Self> {
-        Self { folder: Self::folder_of(folder, Told::Life, size), size, told: Told::Life, samples }.found()
+        Self {
+            folder: Self::folder_of(folder, CorpusKind::Life, size),
+            size,
+            told: CorpusKind::Life,
+            samples,
+        }
+        .found()
     }
 
     fn found(self) -> Result<Self> {
@@ -101,10 +113,10 @@ impl Bed {
         Ok(self)
     }
 
-    fn folder_of(folder: &Path, told: Told, size: usize) -> PathBuf {
+    fn folder_of(folder: &Path, told: CorpusKind, size: usize) -> PathBuf {
         let kind = match told {
-            Told::Chat => "events",
-            Told::Life => "life",
+            CorpusKind::Chat => "events",
+            CorpusKind::Life => "life",
         };
         folder.join(format!("{kind}-{size}"))
     }
@@ -129,8 +141,8 @@ impl Bed {
 
     pub(crate) fn questions(&self) -> Vec<String> {
         match self.told {
-            Told::Chat => chat::questions(SEED, self.size, self.samples),
-            Told::Life => life::questions(self.size, self.samples),
+            CorpusKind::Chat => chat::questions(SEED, self.size, self.samples),
+            CorpusKind::Life => life::questions(self.size, self.samples),
         }
     }
 
@@ -164,7 +176,7 @@ fn builder() -> Builder {
 ///
 /// # Errors
 /// Any call that fails; a measurement of failures would be none.
-pub async fn in_process(bed: &Bed) -> Result<Vec<Figure>> {
+pub async fn in_process(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let mut figures = import(bed).await?;
     figures.extend(reads(bed).await?);
     let memory = bed.open().await?;
@@ -177,7 +189,7 @@ pub async fn in_process(bed: &Bed) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// As [`in_process`].
-pub async fn whole_life(bed: &Bed) -> Result<Vec<Figure>> {
+pub async fn whole_life(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let mut figures = import(bed).await?;
     let memory = bed.open().await?;
     figures.extend(furnish(bed, &memory).await?);
@@ -190,7 +202,7 @@ pub async fn whole_life(bed: &Bed) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// As [`in_process`].
-pub async fn life_reads(bed: &Bed) -> Result<Vec<Figure>> {
+pub async fn life_reads(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let memory = bed.open().await?;
     memory.engine().load().await?;
     let mut figures = recall(bed, &memory).await?;
@@ -202,7 +214,7 @@ pub async fn life_reads(bed: &Bed) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// As [`in_process`].
-pub async fn reads(bed: &Bed) -> Result<Vec<Figure>> {
+pub async fn reads(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let memory = bed.open().await?;
     memory.engine().load().await?;
     let mut figures = recall(bed, &memory).await?;

@@ -1,9 +1,14 @@
 //! Learned contents of a space: facts as in `mnemal fact list`, preferences as in `mnemal preference list`.
 
 use anyhow::{Result, bail, ensure};
+use mnemal::context::RecordRef;
+use mnemal::extract::Act;
+use mnemal::graph::{FactStatus, FactView};
+use mnemal::learnings::LearningStatus;
+use mnemal::types::EntityId;
 use mnemal::{
-    Act, AsOf, EntityId, ErrorKind, EventId, Fact, FactFilter, FactStatus, Graph, Learning, LearningFilter,
-    LearningKind, LearningStatus, Memory, Message, RecordRef, SessionId, Timestamp, Told, Zone,
+    AsOf, ErrorKind, EventId, Fact, FactFilter, Graph, Learning, LearningFilter, LearningKind, Memory,
+    Message, SessionId, Timestamp, Zone,
 };
 
 use crate::spaces::{fold, is_behind};
@@ -111,14 +116,14 @@ pub async fn say(memory: &Memory, text: &str, session: &str, at: Timestamp) -> R
 /// # Errors
 /// A layer that does not answer.
 pub async fn of_the_user(memory: &Memory) -> Result<Vec<Item>> {
-    let mut items = facts(memory, Whose::User).await?;
+    let mut items = facts(memory, EntityFilter::User).await?;
     items.extend(preferences(memory).await?);
     Ok(items)
 }
 
 /// The entities whose facts are listed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Whose {
+pub enum EntityFilter {
     /// Facts about the user, or with the user as object.
     User,
     /// Of all entities.
@@ -129,15 +134,15 @@ pub enum Whose {
 ///
 /// # Errors
 /// A graph that does not answer.
-pub async fn facts(memory: &Memory, whose: Whose) -> Result<Vec<Item>> {
+pub async fn facts(memory: &Memory, whose: EntityFilter) -> Result<Vec<Item>> {
     fold(memory).await?;
     let as_of = AsOf::present(memory.engine().now());
     let graph = memory.graph().await?;
     let mut facts = graph.facts(&FactFilter::all(), as_of).await?;
     let user = user(&graph, as_of).await?;
     let is_of_user = |fact: &Fact| user.is_some_and(|user| is_of(fact, user));
-    facts.retain(|fact| is_held(fact.status) && (whose == Whose::All || is_of_user(fact)));
-    let told = memory.tell(&graph, facts, as_of).await?;
+    facts.retain(|fact| is_held(fact.status) && (whose == EntityFilter::All || is_of_user(fact)));
+    let told = memory.describe_facts(&graph, facts, as_of).await?;
     Ok(told.into_iter().map(|told| item_of_fact(&told, user)).collect())
 }
 
@@ -157,7 +162,7 @@ fn is_held(status: FactStatus) -> bool {
     matches!(status, FactStatus::Active | FactStatus::Candidate | FactStatus::Disputed)
 }
 
-fn item_of_fact(told: &Told, user: Option<EntityId>) -> Item {
+fn item_of_fact(told: &FactView, user: Option<EntityId>) -> Item {
     let text = told.line();
     let mut words = text.clone();
     // A value may be phrased differently; its source words count for it, unless it is a person of the wrapper.

@@ -15,13 +15,13 @@ pub mod life;
 pub mod neutral;
 
 pub mod curve;
+pub mod evidence;
 pub mod metric;
 pub mod paired;
 pub mod plain;
 pub mod preferences;
 pub mod replay;
 pub mod score;
-pub mod shown;
 
 pub mod abstain;
 
@@ -37,11 +37,11 @@ pub mod cpu;
 pub mod embedder;
 pub mod figure;
 pub mod graph;
-pub mod kept;
 pub mod latency;
 pub mod many;
 pub mod model;
 pub mod serving;
+pub mod vector_cache;
 
 pub mod peers;
 
@@ -49,7 +49,7 @@ pub mod torture;
 
 pub mod throughput;
 
-pub mod planting;
+pub mod secret_planting;
 
 pub mod vectors;
 

@@ -6,23 +6,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use mnemal::context::{InclusionReason, Section};
+use mnemal::events::{Cursor, OwnHistory};
+use mnemal::types::Degraded;
 use mnemal::{
-    Because, Builder, Context, Cursor, Degraded, EventFilter, EventId, ImportFormat, ImportOptions, Memory,
-    Message, OwnHistory, Section, SessionId, Speaker, Timestamp, Zone,
+    Builder, Context, EventFilter, EventId, ImportFormat, ImportOptions, Memory, Message, SessionId, Speaker,
+    Timestamp, Zone,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 use serde_json::{Map, Value, json};
 
 use crate::attribution::Half;
-use crate::learned::{self, Item, Whose, plain, says};
+use crate::learned::{self, EntityFilter, Item, plain, says};
 use crate::neutral::lines;
 use crate::spaces::{self, is_behind};
 
+pub mod context_lines;
 pub mod format;
-pub mod shown;
 
-use format::{Entry, Life, Question, Turn, Way};
-use shown::Line;
+use context_lines::Line;
+use format::{Entry, InputPath, Life, Question, Turn};
 
 /// Ids decide between lines that are equally good; fixed ones make two runs equal.
 const SEED: u64 = 30;
@@ -37,7 +40,7 @@ const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1_000).expect("
 
 /// A life in a space, some time after its last turn.
 #[derive(Debug)]
-pub struct Lived {
+pub struct LifeSpace {
     life: Life,
     memory: Memory,
     turns: HashMap<EventId, usize>,
@@ -45,7 +48,7 @@ pub struct Lived {
     outdated: Vec<String>,
 }
 
-impl Lived {
+impl LifeSpace {
     /// Lives it: turns are imported as the owner's history or logged, as each says, in their order.
     ///
     /// # Errors
@@ -58,12 +61,12 @@ impl Lived {
         let mut named = HashMap::new();
         for part in life.turns.chunk_by(|one, other| one.way == other.way) {
             for turn in part {
-                if turn.way == Way::Log {
+                if turn.way == InputPath::Log {
                     clock.jump(clock_after(turn.at));
                     named.insert(log(&memory, turn).await?, turn.id.clone());
                 }
             }
-            if let Some(last) = part.last().filter(|turn| turn.way == Way::Import) {
+            if let Some(last) = part.last().filter(|turn| turn.way == InputPath::Import) {
                 clock.jump(clock_after(last.at));
                 import(&memory, part).await?;
             }
@@ -105,28 +108,32 @@ impl Lived {
             report.asked.push(self.answer(question).await?);
         }
         let preferences = learned::preferences(&self.memory).await?;
-        let facts = learned::facts(&self.memory, Whose::All).await?;
+        let facts = learned::facts(&self.memory, EntityFilter::All).await?;
         let active =
             |items: &[Item]| items.iter().filter(|item| item.is_active()).cloned().collect::<Vec<_>>();
         let (preferences, facts) = (active(&preferences), active(&facts));
         let mut all = preferences.clone();
         all.extend(facts.iter().cloned());
-        report.preferences = self.life.preferences.as_ref().map(|right| Held::of(&preferences, &all, right));
-        report.facts = self.life.facts.as_ref().map(|right| Held::of(&facts, &facts, right));
+        report.preferences =
+            self.life.preferences.as_ref().map(|right| StateComparison::of(&preferences, &all, right));
+        report.facts = self.life.facts.as_ref().map(|right| StateComparison::of(&facts, &facts, right));
         Ok(report)
     }
 
-    async fn recall(&self, question: &Question) -> Result<Recalled> {
+    async fn recall(&self, question: &Question) -> Result<RecallResult> {
         let most = DEPTHS.into_iter().max().unwrap_or_default();
         let found = self.memory.recall(&question.text).limit(most).await?;
         let turns = found.hits.iter().map(|hit| self.turn(hit.event.id).map(|turn| turn.id.as_str()));
         let is_evidence =
             |turn: Option<&str>| turn.is_some_and(|id| question.evidence.iter().any(|one| one == id));
-        Ok(Recalled { asked: !question.evidence.is_empty(), place: turns.into_iter().position(is_evidence) })
+        Ok(RecallResult {
+            asked: !question.evidence.is_empty(),
+            place: turns.into_iter().position(is_evidence),
+        })
     }
 
     /// Asks for an answer in quotes.
-    async fn answer(&self, question: &Question) -> Result<Asked> {
+    async fn answer(&self, question: &Question) -> Result<QuotedAnswer> {
         let answer = self.memory.ask(&question.text).await?;
         let said: Vec<&str> = answer.quotes.iter().map(|quote| quote.text.as_str()).collect();
         let text = plain(&said.join("\n"));
@@ -140,7 +147,7 @@ impl Lived {
             (false, true) if met > 0 => Verdict::Partly,
             (_, true) => Verdict::No,
         };
-        Ok(Asked {
+        Ok(QuotedAnswer {
             id: question.id.clone(),
             question: question.text.clone(),
             category: question.category.clone(),
@@ -150,7 +157,7 @@ impl Lived {
     }
 
     fn judge(&self, question: &Question, budget: u32, context: &Degraded<Context>) -> Answer {
-        let lines = shown::lines(context);
+        let lines = context_lines::lines(context);
         let text = plain(&context.text);
         let met =
             question.needs.iter().filter(|group| group.iter().any(|one| text.contains(&plain(one)))).count();
@@ -231,7 +238,7 @@ async fn imported(memory: &Memory) -> Result<Vec<(EventId, String)>> {
         let page = memory.scan(&EventFilter::all(), after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(named) };
         after = Cursor(Some(last.seq));
-        let name = |event: &mnemal::Event| Some((event.id, event.kept()?.metadata.get("source_id")?.clone()));
+        let name = |event: &mnemal::Event| Some((event.id, event.body()?.metadata.get("source_id")?.clone()));
         named.extend(page.iter().filter_map(name));
     }
 }
@@ -240,7 +247,7 @@ async fn imported(memory: &Memory) -> Result<Vec<(EventId, String)>> {
 fn is_silent(context: &Context) -> bool {
     let is_offered = |section| matches!(section, Section::Recall | Section::Entity | Section::Topics);
     let mut lines = context.receipt.lines.iter();
-    !lines.any(|line| is_offered(line.section) && line.because != Because::ExplicitPreference)
+    !lines.any(|line| is_offered(line.section) && line.because != InclusionReason::ExplicitPreference)
 }
 
 /// How well a context serves its question.
@@ -258,7 +265,7 @@ pub enum Verdict {
 
 /// What was answered in quotes.
 #[derive(Clone, Debug)]
-struct Asked {
+struct QuotedAnswer {
     id: String,
     question: String,
     category: String,
@@ -286,7 +293,7 @@ impl Answer {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Recalled {
+struct RecallResult {
     asked: bool,
     place: Option<usize>,
 }
@@ -302,7 +309,7 @@ pub enum Lists {
 
 /// The state of the space next to the expected one.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub struct StateComparison {
     listed: usize,
     stated: usize,
     found: usize,
@@ -310,7 +317,7 @@ pub struct Held {
     missing: Vec<String>,
 }
 
-impl Held {
+impl StateComparison {
     /// Compares what is listed with the entries; an entry may also be held by one of `all`.
     fn of(listed: &[Item], all: &[Item], right: &[Entry]) -> Self {
         let is_right = |item: &&Item| right.iter().any(|entry| entry.is_in(&item.text));
@@ -353,10 +360,10 @@ fn share(part: usize, of: usize) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     answers: Vec<Answer>,
-    asked: Vec<Asked>,
-    recall: Vec<Recalled>,
-    preferences: Option<Held>,
-    facts: Option<Held>,
+    asked: Vec<QuotedAnswer>,
+    recall: Vec<RecallResult>,
+    preferences: Option<StateComparison>,
+    facts: Option<StateComparison>,
 }
 
 impl Report {
@@ -417,7 +424,7 @@ impl Report {
     }
 
     fn recall_json(&self) -> Value {
-        let asked: Vec<&Recalled> = self.recall.iter().filter(|one| one.asked).collect();
+        let asked: Vec<&RecallResult> = self.recall.iter().filter(|one| one.asked).collect();
         let at = |depth: usize| {
             let found = asked.iter().filter(|one| one.place.is_some_and(|place| place < depth)).count();
             (format!("at_{depth}"), json!(share(found, asked.len())))
@@ -437,7 +444,7 @@ impl Report {
             "not_known": of(Verdict::Unknown), "n": self.asked.len(),
         });
         if let (Lists::Shown, Some(fields)) = (lists, document.as_object_mut()) {
-            let row = |one: &Asked| {
+            let row = |one: &QuotedAnswer| {
                 json!({"id": one.id, "category": one.category, "question": one.question,
                     "verdict": name(one.verdict), "said": one.said})
             };

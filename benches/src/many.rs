@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use mnemal::{DurabilityMode, Engine, ImportFormat, Settings, SpaceId, Spaces, Within};
+use mnemal::settings::DurabilityMode;
+use mnemal::{Engine, ImportFormat, Settings, SpaceId, Spaces, Within};
 use serde::{Deserialize, Serialize};
 
 use crate::chat;
 use crate::cpu::{self, Watch, quantile};
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 use crate::spaces::own_history;
 use crate::words::Dice;
 
@@ -42,7 +43,7 @@ pub struct Crowd {
 
 /// What asking them came to, as the process says that asked.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Said {
+pub struct QueryCost {
     /// CPU time of each question, in nanoseconds, opening and closing included.
     pub cpu: Vec<u64>,
     /// Time of each on the wall, in nanoseconds.
@@ -89,9 +90,10 @@ impl Crowd {
     ///
     /// # Errors
     /// A recall that fails, finds nothing or has a gap; a measurement of failures would be none.
-    pub async fn ask(&self, questions: usize, max_open: Option<usize>) -> Result<Said> {
+    pub async fn ask(&self, questions: usize, max_open: Option<usize>) -> Result<QueryCost> {
         let spaces = self.open(max_open)?;
-        let mut said = Said { max_open: Self::settings(max_open).spaces.max_open, ..Said::default() };
+        let mut said =
+            QueryCost { max_open: Self::settings(max_open).spaces.max_open, ..QueryCost::default() };
         let mut dice = Dice::new(SEED);
         for number in 0..questions {
             let place = dice.below(self.spaces);
@@ -119,7 +121,7 @@ impl Crowd {
     }
 
     /// Returns the targets next to the measurements.
-    pub fn figures(&self, said: &Said, made: Option<Duration>) -> Vec<Figure> {
+    pub fn figures(&self, said: &QueryCost, made: Option<Duration>) -> Vec<Figure> {
         let size = self.spaces * self.events;
         let times =
             |nanos: &[u64]| nanos.iter().map(|nanos| Duration::from_nanos(*nanos)).collect::<Vec<_>>();
@@ -130,12 +132,12 @@ impl Crowd {
         let mut figures = vec![
             Figure::time("recall in a space by chance, CPU p50", size, quantile(&cpu, 0.5)),
             Figure::time("recall in a space by chance, CPU p99", size, quantile(&cpu, 0.99))
-                .asked_if(Asked::AtMost(ASKED_RECALL), whole),
+                .asked_if(TargetBound::AtMost(ASKED_RECALL), whole),
             Figure::time("recall in a space by chance, wall p50", size, quantile(&wall, 0.5)),
             figure("resident memory at the end", mebibytes(said.resident), "MiB")
-                .asked_if(Asked::AtMost(ASKED_MEMORY), whole),
+                .asked_if(TargetBound::AtMost(ASKED_MEMORY), whole),
             figure("resident memory, peak", mebibytes(said.peak), "MiB")
-                .asked_if(Asked::AtMost(ASKED_MEMORY), whole),
+                .asked_if(TargetBound::AtMost(ASKED_MEMORY), whole),
             figure("spaces", self.spaces as f64, "spaces"),
             figure("spaces that may be open", said.max_open as f64, "spaces"),
             figure("recalls", said.cpu.len() as f64, "recalls"),

@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use mnemal::{
-    Book, DreamRun, Engine, Fact, FactFilter, Layer, LearningFilter, LearningStatus, Memory, Message,
-    ModelStatus, OwnerId, Rebuild, Scope, SessionId, SpaceId,
-};
+use mnemal::admin::RebuildMode;
+use mnemal::dream::DreamMode;
+use mnemal::events::LedgerKind;
+use mnemal::learnings::LearningStatus;
+use mnemal::model::ModelStatus;
+use mnemal::types::{Layer, OwnerId};
+use mnemal::{Engine, Fact, FactFilter, LearningFilter, Memory, Message, Scope, SessionId, SpaceId};
 use mnemal_core::{Document, Metadata, Passage};
 use serde_json::{Value, json};
 
-use crate::replay::Said;
+use crate::replay::ReplayTurn;
 
 /// Notes of which two each say nearly the same and neither says it all.
 const NEAR: [[&str; 2]; 6] = [
@@ -42,7 +45,7 @@ const NEAR: [[&str; 2]; 6] = [
 
 /// The result.
 #[derive(Clone, Debug, Default)]
-pub struct AtWork {
+pub struct ModelReport {
     /// Cycles that were run.
     pub cycles: u64,
     /// Proposals that were carried out, by kind.
@@ -69,7 +72,7 @@ pub struct AtWork {
     pub not_undone: u64,
 }
 
-impl AtWork {
+impl ModelReport {
     /// Whether nothing broke, whatever the quality of the model.
     pub fn is_sound(&self) -> bool {
         (self.lost, self.unlike_log, self.not_undone) == (0, 0, 0)
@@ -98,9 +101,9 @@ impl AtWork {
 
 /// The input of a model.
 #[derive(Clone, Copy, Debug)]
-pub struct Work<'w> {
+pub struct ModelInput<'w> {
     /// What is said.
-    pub turns: &'w [Said],
+    pub turns: &'w [ReplayTurn],
     /// Texts that are read in.
     pub files: &'w [String],
     /// Cycles that ask the model.
@@ -112,7 +115,10 @@ pub struct Work<'w> {
 ///
 /// # Errors
 /// The errors of the engine; bad model output is no error.
-pub async fn at_work(engine: &Engine, Work { turns, files, cycles }: Work<'_>) -> Result<AtWork> {
+pub async fn at_work(
+    engine: &Engine,
+    ModelInput { turns, files, cycles }: ModelInput<'_>,
+) -> Result<ModelReport> {
     let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
     for said in turns {
         let session = SessionId::new(&said.session)?;
@@ -126,17 +132,17 @@ pub async fn at_work(engine: &Engine, Work { turns, files, cycles }: Work<'_>) -
     }
     let _graph = memory.graph().await?;
     let before = state(&memory).await?;
-    let mut seen = AtWork { cycles, ..AtWork::default() };
+    let mut seen = ModelReport { cycles, ..ModelReport::default() };
     let (owner, mut operations) = (OwnerId::new("bench-model")?, Vec::new());
     for _ in 0..cycles {
-        let cycle = engine.dream(&owner, DreamRun::Asked).await?;
+        let cycle = engine.dream(&owner, DreamMode::Asked).await?;
         for judged in cycle.accepted() {
-            *seen.accepted.entry(judged.proposal.operation.deed.as_str()).or_default() += 1;
+            *seen.accepted.entry(judged.proposal.operation.kind.as_str()).or_default() += 1;
             operations.extend(judged.event);
         }
         for judged in cycle.refused() {
-            let why = judged.refused.as_ref().map_or("", mnemal::Refusal::as_str);
-            *seen.refused.entry(format!("{} {why}", judged.proposal.operation.deed.as_str())).or_default() +=
+            let why = judged.refused.as_ref().map_or("", mnemal::dream::Refusal::as_str);
+            *seen.refused.entry(format!("{} {why}", judged.proposal.operation.kind.as_str())).or_default() +=
                 1;
         }
         for failed in cycle.failed {
@@ -144,7 +150,7 @@ pub async fn at_work(engine: &Engine, Work { turns, files, cycles }: Work<'_>) -
         }
         seen.lost += cycle.vanished;
     }
-    for line in engine.dream_book(Book::Left).await? {
+    for line in engine.dream_ledger(LedgerKind::Left).await? {
         let pass = line.key.split(':').next().unwrap_or_default();
         *seen.left.entry(format!("{pass}: {}", line.note)).or_default() += 1;
     }
@@ -157,7 +163,7 @@ pub async fn at_work(engine: &Engine, Work { turns, files, cycles }: Work<'_>) -
     }
     seen.calls = calls(&engine.model_status().await?);
     let found = facts(&memory).await?;
-    let found = found.iter().filter(|fact| fact.supports.iter().any(mnemal::Support::is_of_model));
+    let found = found.iter().filter(|fact| fact.supports.iter().any(mnemal::graph::Support::is_of_model));
     seen.claims = found.map(|fact| (fact.predicate.as_str().to_owned(), fact.object.key())).collect();
     seen.unlike_log = unlike_log(engine).await?;
     let undone: BTreeSet<_> = memory.engine().undo_model().await?.value.into_iter().collect();
@@ -210,13 +216,13 @@ async fn facts(memory: &Memory) -> Result<Vec<Fact>> {
 async fn unlike_log(engine: &Engine) -> Result<u64> {
     let mut rows = 0;
     for layer in [Layer::Graph, Layer::Learnings] {
-        rows += engine.rebuild(layer, Rebuild::Check).await?.rows;
+        rows += engine.rebuild(layer, RebuildMode::Check).await?.rows;
     }
     Ok(rows)
 }
 
 fn calls(status: &ModelStatus) -> BTreeMap<String, [u64; 4]> {
-    let of = |calls: &mnemal::ModelCalls| {
+    let of = |calls: &mnemal::model::ModelCalls| {
         let name = format!("{} {}", calls.purpose.as_str(), calls.outcome.as_str());
         let usage = calls.usage;
         (name, [calls.calls, calls.requests, u64::from(usage.sent.0), u64::from(usage.received.0)])
@@ -229,16 +235,18 @@ mod tests {
     use std::sync::Arc;
 
     use async_trait::async_trait;
-    use mnemal::{BackgroundPermit, Completion, LanguageModel, ModelId, Prompt, Purpose, TokenCount, Usage};
+    use mnemal::model::{BackgroundPermit, Completion, Prompt, Purpose, Usage};
+    use mnemal::ports::LanguageModel;
+    use mnemal::types::{ModelId, TokenCount};
 
     use super::*;
 
     /// Reads one claim right, makes one up, and says all that two notes say.
     #[derive(Debug)]
-    struct Scripted(ModelId);
+    struct ScriptedModel(ModelId);
 
     #[async_trait]
-    impl LanguageModel for Scripted {
+    impl LanguageModel for ScriptedModel {
         fn model(&self) -> &ModelId {
             &self.0
         }
@@ -264,14 +272,14 @@ mod tests {
     #[tokio::test]
     async fn what_a_model_did_is_counted_and_taken_back() {
         let engine = Engine::builder()
-            .with_language_model(Arc::new(Scripted(ModelId::new("scripted").unwrap())))
+            .with_language_model(Arc::new(ScriptedModel(ModelId::new("scripted").unwrap())))
             .in_memory()
             .unwrap();
-        let said: Said = serde_json::from_value(json!({
+        let said: ReplayTurn = serde_json::from_value(json!({
             "session": "one", "speaker": "Ada", "text": "These days the thing that makes my evening is barley.",
         }))
         .unwrap();
-        let work = Work { turns: &[said], files: &["Ines rents slip no. 14.".to_owned()], cycles: 2 };
+        let work = ModelInput { turns: &[said], files: &["Ines rents slip no. 14.".to_owned()], cycles: 2 };
         let seen = at_work(&engine, work).await.unwrap();
         assert!(seen.is_sound(), "{seen:?}");
         assert_eq!((seen.accepted.get("claim"), seen.claims.len()), (Some(&1), 1), "{seen:?}");

@@ -3,10 +3,10 @@
 //! A peer is a program with two phases, each a process of its own: `build` fills a store, `ask` answers every question.
 //! mnemal is one of them. `benches/peers/README.md` describes the input and output of a peer.
 
-mod handed;
 mod install;
 mod outcome;
 mod own;
+mod peer_input;
 mod process;
 
 use std::collections::HashMap;
@@ -18,12 +18,12 @@ use crate::neutral::{DataSet, Question, Row};
 use crate::plain::{Line, Ranked};
 use crate::score::score;
 
-pub use handed::Handed;
-pub use outcome::{Measured, Outcome, Report, table};
+pub use outcome::{Outcome, PeerMeasurement, Report, table};
 pub use own::act;
+pub use peer_input::PeerInput;
 pub use process::Program;
 
-use outcome::{Asked, Built};
+use outcome::{AnswerReport, BuildReport};
 use process::{Work, disk_bytes};
 
 /// Texts that are ranked for a question, by every peer.
@@ -117,7 +117,7 @@ impl Bench {
     ///
     /// # Errors
     /// A failing peer, or a text that cannot be distinguished from the others.
-    pub fn ranked(&self, peer: &Peer, handed: &Handed, data: &DataSet) -> Result<Vec<Ranked>> {
+    pub fn ranked(&self, peer: &Peer, handed: &PeerInput, data: &DataSet) -> Result<Vec<Ranked>> {
         let program = self.program(peer)?;
         let place = self.home.join("stores").join(format!("{}-{}-deep", handed.name, peer.name));
         let work = Work { handed, layout: Layout::Apart, place, top: self.top };
@@ -167,7 +167,7 @@ impl Bench {
         &self,
         peer: &Peer,
         program: &Result<Program>,
-        handed: &Handed,
+        handed: &PeerInput,
         data: Option<&DataSet>,
     ) -> Vec<Outcome> {
         let within = if data.is_some() { peer.within } else { &[] };
@@ -187,19 +187,19 @@ impl Bench {
 }
 
 /// Builds a store, asks it, scores its answers, and removes it.
-fn measure(program: &Program, work: &Work<'_>, data: Option<&DataSet>) -> Result<Measured> {
+fn measure(program: &Program, work: &Work<'_>, data: Option<&DataSet>) -> Result<PeerMeasurement> {
     let Work { handed, place, .. } = work;
     if place.exists() {
         std::fs::remove_dir_all(place)?;
     }
     std::fs::create_dir_all(place)?;
-    let built: Built = program.run("build", work)?;
+    let built: BuildReport = program.run("build", work)?;
     ensure!(built.events == handed.events, "took in {} of {}", built.events, handed.events);
     let disk = disk_bytes(&work.store())?;
-    let asked: Asked = program.run("ask", work)?;
+    let asked: AnswerReport = program.run("ask", work)?;
     let questions = asked.costs.len();
     ensure!(questions == handed.questions, "answered {questions} of {} questions", handed.questions);
     let report = data.map(|data| score(data, &asked.rows, "category"));
     std::fs::remove_dir_all(place).context("cannot remove a store")?;
-    Ok(Measured { built, asked, disk, report })
+    Ok(PeerMeasurement { built, asked, disk, report })
 }

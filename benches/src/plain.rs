@@ -1,11 +1,12 @@
 //! Baseline contexts of stemmed BM25: the turns with most of a question's words, whole, as many as fit.
 
 use anyhow::Result;
-use mnemal::{Hit, RecallMode};
+use mnemal::Hit;
+use mnemal::recall::RecallMode;
 use mnemal_text::{estimate_tokens, token_prefix};
 
 use crate::neutral::{Question, Row};
-use crate::spaces::{Answers, Asking, Spaces};
+use crate::spaces::{Answers, QueryOptions, Spaces};
 
 /// Turns that are asked for. Source: no conversation of the sets has more.
 const MOST_TURNS: usize = 2_000;
@@ -38,7 +39,7 @@ pub struct Line {
 pub async fn ranked(questions: &[Question], spaces: &Spaces) -> Result<Vec<Ranked>> {
     let mut rows = Vec::new();
     for question in questions {
-        let asking = Asking { limit: MOST_TURNS, mode: RecallMode::Lexical };
+        let asking = QueryOptions { limit: MOST_TURNS, mode: RecallMode::Lexical };
         let mut hits = spaces.hits(question, asking).await?;
         hits.retain(|(_, hit)| own_words(hit) > 0.0);
         hits.sort_by(|(_, a), (_, b)| own_words(b).total_cmp(&own_words(a)));
@@ -66,7 +67,7 @@ pub fn filled(ranked: &[Ranked], budget: u32, cost: fn(&Line) -> u32) -> Answers
 }
 
 fn cost(hit: &Hit) -> Line {
-    let Some(kept) = hit.event.kept() else { return Line { cut: u32::MAX, whole: u32::MAX } };
+    let Some(kept) = hit.event.body() else { return Line { cut: u32::MAX, whole: u32::MAX } };
     Line::of(kept.speaker.as_ref().map_or("", |speaker| speaker.as_str()), &kept.content)
 }
 
@@ -81,7 +82,7 @@ impl Line {
 
 fn own_words(hit: &Hit) -> f32 {
     let words = hit.parts.iter().find(|part| part.name == "words").map_or(0.0, |part| part.raw);
-    words * (1.0 - hit.neighbour_share)
+    words * (1.0 - hit.neighbor_share)
 }
 
 #[cfg(test)]

@@ -6,14 +6,15 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use mnemal::{
-    Because, Builder, Context, Degraded, EventId, Gap, GapCause, Learning, LearningFilter, LearningStatus,
-    RecallMode, RecordRef, Section,
-};
+use mnemal::context::{InclusionReason, RecordRef, Section};
+use mnemal::learnings::LearningStatus;
+use mnemal::recall::RecallMode;
+use mnemal::types::{Degraded, GapCause};
+use mnemal::{Builder, Context, EventId, Gap, Learning, LearningFilter};
 use serde_json::{Map, Value, json};
 
 use crate::neutral::{DataSet, lines};
-use crate::spaces::{Asking, Layout, Spaces};
+use crate::spaces::{Layout, QueryOptions, Spaces};
 
 /// Preferences per topic for a user with few. Source: own choice; ten topics give fifty preferences.
 const OF_A_TOPIC: usize = 5;
@@ -26,7 +27,7 @@ const STATED: &str = "stated";
 
 /// How often the right preference was in the context, and where it was lost otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct PreferenceScore {
     /// Questions.
     pub asked: usize,
     /// Those whose preference is in the context.
@@ -51,7 +52,7 @@ pub struct Found {
     pub degraded: usize,
 }
 
-impl Found {
+impl PreferenceScore {
     fn add(&mut self, other: Self) {
         self.asked += other.asked;
         self.in_context += other.in_context;
@@ -81,7 +82,8 @@ impl Found {
         let is_gap = |gap: &Gap| gap.cause != GapCause::NotConfigured;
         self.degraded += usize::from(context.gaps.iter().any(is_gap));
         for line in &context.receipt.lines {
-            let is_stated = line.section == Section::Recall && line.because == Because::ExplicitPreference;
+            let is_stated =
+                line.section == Section::Recall && line.because == InclusionReason::ExplicitPreference;
             let part = if is_stated { STATED } else { line.section.as_str() };
             self.add_part(part, u64::from(line.tokens.0), 1);
         }
@@ -131,12 +133,12 @@ struct Person {
 
 /// A data set of preferences, and the turns among which they are said.
 #[derive(Debug)]
-pub struct Stated {
+pub struct PreferenceSet {
     all: Person,
     noise: Vec<Value>,
 }
 
-impl Stated {
+impl PreferenceSet {
     /// Reads the preferences of one folder and the turns of others.
     ///
     /// # Errors
@@ -155,7 +157,7 @@ impl Stated {
     ///
     /// # Errors
     /// As [`Spaces`].
-    pub async fn one_user(&self, builder: &Builder, budget: u32) -> Result<Found> {
+    pub async fn one_user(&self, builder: &Builder, budget: u32) -> Result<PreferenceScore> {
         self.ask(&self.all, builder, budget).await
     }
 
@@ -163,8 +165,8 @@ impl Stated {
     ///
     /// # Errors
     /// As [`Spaces`].
-    pub async fn users_of_few(&self, builder: &Builder, budget: u32) -> Result<Found> {
-        let mut found = Found::default();
+    pub async fn users_of_few(&self, builder: &Builder, budget: u32) -> Result<PreferenceScore> {
+        let mut found = PreferenceScore::default();
         for person in self.few() {
             found.add(self.ask(&person, builder, budget).await?);
         }
@@ -195,13 +197,13 @@ impl Stated {
         people
     }
 
-    async fn ask(&self, person: &Person, builder: &Builder, budget: u32) -> Result<Found> {
+    async fn ask(&self, person: &Person, builder: &Builder, budget: u32) -> Result<PreferenceScore> {
         let folder = tempfile::tempdir()?;
         write(&folder.path().join("corpus.jsonl"), &scattered(&person.preferences, &self.noise))?;
         write(&folder.path().join("questions.jsonl"), &person.questions)?;
         let data = DataSet::read(folder.path(), "questions.jsonl")?;
         let spaces = Spaces::import(&data, Layout::Pooled, builder).await?;
-        let asking = Asking { limit: HITS, mode: RecallMode::default() };
+        let asking = QueryOptions { limit: HITS, mode: RecallMode::default() };
         let recalled = spaces.recall(&data.questions, asking).await?;
         let rows = match data.questions.first() {
             Some(question) => spaces.memory(question)?.all_learnings(&LearningFilter::all()).await?,
@@ -209,7 +211,7 @@ impl Stated {
         };
         let holding = rows.iter().filter(|row| row.status == LearningStatus::Active).count();
         let rows = by_event(rows);
-        let mut found = Found { holding, ..Found::default() };
+        let mut found = PreferenceScore { holding, ..PreferenceScore::default() };
         for (question, hits) in data.questions.iter().zip(&recalled.rows) {
             let context = spaces.memory(question)?.context(&question.question).budget(budget).await?;
             let is_evidence = |event: EventId| {
@@ -273,7 +275,7 @@ fn text(row: &Value, field: &str) -> String {
 }
 
 /// Returns the document of a run.
-pub fn document(few: &Found, one: &Found, tokens: u32) -> Value {
+pub fn document(few: &PreferenceScore, one: &PreferenceScore, tokens: u32) -> Value {
     json!({"users_of_50": few.json(), "one_user": one.json(), "tokens": tokens})
 }
 
@@ -281,7 +283,7 @@ pub fn document(few: &Found, one: &Found, tokens: u32) -> Value {
 mod tests {
     use super::*;
 
-    fn stated() -> Stated {
+    fn stated() -> PreferenceSet {
         let row = |id: String, session: &str| json!({"id": id, "conv": "p", "session": session, "text": "x"});
         let preferences: Vec<Value> = (0..12)
             .map(|number| row(format!("a/{number}"), "a"))
@@ -290,7 +292,7 @@ mod tests {
         let questions =
             vec![json!({"id": "q", "evidence": ["a/7"]}), json!({"id": "r", "evidence": ["b/0"]})];
         let noise = (0..100).map(|number| row(format!("n/{number}"), "n")).collect();
-        Stated { all: Person { preferences, questions }, noise }
+        PreferenceSet { all: Person { preferences, questions }, noise }
     }
 
     #[test]

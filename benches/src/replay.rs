@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::Result;
-use mnemal::{BlockKind, Builder, Context, Message, RecordRef, SessionId, prefix_share};
+use mnemal::context::{BlockKind, RecordRef, prefix_share};
+use mnemal::{Builder, Context, Message, SessionId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -13,13 +14,13 @@ use crate::spaces::memory;
 
 /// One turn, as it is said again.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Said {
+pub struct ReplayTurn {
     pub(crate) session: String,
     speaker: String,
     pub(crate) text: String,
 }
 
-impl Said {
+impl ReplayTurn {
     /// Returns who said it, and what.
     pub fn line(&self) -> String {
         format!("{}: {}", self.speaker, self.text)
@@ -28,7 +29,7 @@ impl Said {
 
 /// Observations during the replay of a conversation.
 #[derive(Clone, Debug, Default)]
-pub struct Replayed {
+pub struct ReplayReport {
     turns: usize,
     sessions: HashSet<String>,
     stable_changes: usize,
@@ -40,7 +41,7 @@ pub struct Replayed {
     injected: usize,
 }
 
-impl Replayed {
+impl ReplayReport {
     /// Returns the shares.
     pub fn json(&self) -> Value {
         let turns = self.turns.max(1) as f64;
@@ -56,8 +57,8 @@ impl Replayed {
 ///
 /// # Errors
 /// A file that is missing, or a line that is no turn.
-pub fn turns(folder: &Path, most: usize) -> Result<Vec<Said>> {
-    let mut turns: Vec<Said> = lines(&folder.join("corpus.jsonl"))?;
+pub fn turns(folder: &Path, most: usize) -> Result<Vec<ReplayTurn>> {
+    let mut turns: Vec<ReplayTurn> = lines(&folder.join("corpus.jsonl"))?;
     turns.truncate(most);
     Ok(turns)
 }
@@ -67,9 +68,9 @@ pub fn turns(folder: &Path, most: usize) -> Result<Vec<Said>> {
 ///
 /// # Errors
 /// Whatever the engine answers.
-pub async fn replay(turns: &[Said], builder: &Builder, budget: u32) -> Result<Replayed> {
+pub async fn replay(turns: &[ReplayTurn], builder: &Builder, budget: u32) -> Result<ReplayReport> {
     let memory = memory(builder.clone())?;
-    let mut seen = Replayed::default();
+    let mut seen = ReplayReport::default();
     let mut before: Option<Context> = None;
     let mut shown: HashSet<(String, RecordRef, [u8; 16])> = HashSet::new();
     for turn in turns {
@@ -119,8 +120,8 @@ mod tests {
     use super::*;
     use mnemal::Engine;
 
-    fn said(session: usize, text: &str) -> Said {
-        Said { session: format!("s{session}"), speaker: "user".to_owned(), text: text.to_owned() }
+    fn said(session: usize, text: &str) -> ReplayTurn {
+        ReplayTurn { session: format!("s{session}"), speaker: "user".to_owned(), text: text.to_owned() }
     }
 
     // proves: NX-06.8, RB-09

@@ -6,13 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use mnemal::events::{Ack, Cursor, OwnHistory};
+use mnemal::ports::{Clock as _, SystemClock};
+use mnemal::recall::RecallMode;
+use mnemal::types::{Degraded, GapCause, InstallationKey, Layer};
 use mnemal::{
-    Ack, AsOf, Builder, Clock as _, Cursor, Degraded, ErrorKind, EventFilter, EventId, FactFilter, Gap,
-    GapCause, Hit, ImportFormat, ImportOptions, InstallationKey, Layer, Memory, OwnHistory, RecallMode,
-    Scope, Settings, SpaceId, SystemClock, Within,
+    AsOf, Builder, ErrorKind, EventFilter, EventId, FactFilter, Gap, Hit, ImportFormat, ImportOptions,
+    Memory, Scope, Settings, SpaceId, Within,
 };
 use mnemal_core::Timestamp;
-use mnemal_recall::Grounds;
+use mnemal_recall::EvidenceFeatures;
 use mnemal_testkit::ManualClock;
 use serde::Deserialize;
 
@@ -38,7 +41,7 @@ pub enum Layout {
 
 /// How answers are asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking {
+pub struct QueryOptions {
     /// Most turns that are ranked.
     pub limit: usize,
     /// The arms.
@@ -88,12 +91,12 @@ enum Time {
 /// One line of the corpus with what says where and when it is imported.
 #[derive(Clone, Debug)]
 struct Line {
-    at: Told,
+    at: LineMeta,
     text: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Told {
+struct LineMeta {
     conv: String,
     #[serde(default)]
     ts: Option<String>,
@@ -219,7 +222,7 @@ impl Spaces {
     ///
     /// # Errors
     /// A question of a conversation that is not in the corpus, or a recall that fails.
-    pub async fn recall(&self, questions: &[Question], asking: Asking) -> Result<Answers> {
+    pub async fn recall(&self, questions: &[Question], asking: QueryOptions) -> Result<Answers> {
         let mut answers = Answers::default();
         for question in questions {
             let Space { memory, sources, .. } = self.asked(question)?;
@@ -235,7 +238,7 @@ impl Spaces {
     ///
     /// # Errors
     /// As [`recall`](Self::recall).
-    pub async fn hits(&self, question: &Question, asking: Asking) -> Result<Vec<(String, Hit)>> {
+    pub async fn hits(&self, question: &Question, asking: QueryOptions) -> Result<Vec<(String, Hit)>> {
         let Space { memory, sources, .. } = self.asked(question)?;
         let found = memory.recall(&question.question).limit(asking.limit).mode(asking.mode).await?;
         let named = |hit: Hit| Some((sources.get(&hit.event.id)?.clone(), hit));
@@ -269,11 +272,11 @@ impl Spaces {
     ///
     /// # Errors
     /// As [`recall`](Self::recall).
-    pub async fn grounds(&self, conv: &str, question: &str) -> Result<Vec<Grounds>> {
+    pub async fn features(&self, conv: &str, question: &str) -> Result<Vec<EvidenceFeatures>> {
         let space = self.of.get(conv).and_then(|place| self.spaces.get(*place));
         let space = space.with_context(|| format!("no conversation {conv}"))?;
         let found = space.memory.recall(question).await?;
-        Ok(found.hits.iter().map(|hit| hit.grounds).collect())
+        Ok(found.hits.iter().map(|hit| hit.features).collect())
     }
 
     fn place(&self, question: &Question) -> Result<usize> {
@@ -360,7 +363,7 @@ impl Space {
             self.named = Cursor(Some(last.seq));
             let named = page
                 .iter()
-                .filter_map(|event| Some((event.id, event.kept()?.metadata.get("source_id")?.clone())));
+                .filter_map(|event| Some((event.id, event.body()?.metadata.get("source_id")?.clone())));
             self.sources.extend(named);
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use mnemal_core::TokenCount;
-use mnemal_summaries::{Kept, Limits, Utterance, Weights, condense_with};
+use mnemal_summaries::{Limits, SelectedSentence, Utterance, Weights, condense_with};
 use mnemal_text::{Language, estimate_tokens};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// The day, then the sentences, with a name wherever someone else speaks.
-    fn rendered(&self, said: &[Utterance<'_>], kept: &[Kept]) -> String {
+    fn rendered(&self, said: &[Utterance<'_>], kept: &[SelectedSentence]) -> String {
         let (mut text, mut last) = (self.day.clone(), None);
         for one in kept {
             let Some(of) = said.get(one.utterance) else { continue };

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
-use mnemal::{Builder, DurabilityMode, ImportFormat, Scope, Settings, SpaceId, Within};
+use mnemal::settings::DurabilityMode;
+use mnemal::{Builder, ImportFormat, Scope, Settings, SpaceId, Within};
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::Watch;
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 use crate::spaces::{fold, own_history};
 
 /// Most time for one part, in milliseconds: nothing is cut off on a busy machine.
@@ -84,7 +85,7 @@ pub fn throughput(data: &Path, rounds: usize, against: Option<&Path>) -> Result<
         figures.extend(self::figures("before: ", &before));
         let turns = now.first().map_or(0, |run| run.turns);
         let share = Figure::new("turns a CPU-second, beside before", turns, rate / other, "share");
-        figures.push(share.asked_if(Asked::AtLeast(ASKED_SHARE), |_| true));
+        figures.push(share.asked_if(TargetBound::AtLeast(ASKED_SHARE), |_| true));
     }
     Ok(figures)
 }

@@ -1,11 +1,11 @@
 //! Torture programs that try to make a space lose, double, damage or misread something; each is reproducible by its seed.
 
-pub mod asking;
 pub mod corrupt;
 pub mod dream;
 pub mod erase;
 pub mod formats;
 pub mod fuzz;
+pub mod histories;
 pub mod history;
 pub mod inbox;
 pub mod io;
@@ -15,14 +15,14 @@ pub mod poison;
 pub mod powercut;
 pub mod prefix;
 pub mod processes;
+pub mod questions;
 pub mod rebuild;
 pub mod receipts;
 pub mod servers;
-pub mod taking;
 pub mod undo;
 
+mod calls;
 pub mod crew;
-mod doing;
 mod faulty;
 pub mod ledger;
 mod mixed;

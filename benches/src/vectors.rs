@@ -105,7 +105,7 @@ pub fn vectors(sample: &Sample) -> Result<Vec<Figure>> {
     let model = ModelId::new("static")?;
     let flat = sample.flat(&model);
     let dimensions = sample.questions.first().map_or(0, QueryVector::dimensions);
-    let exact = Asked::of(sample, &flat)?;
+    let exact = IndexAnswer::of(sample, &flat)?;
     let mut figures = exact.figures("all rows", sample.rows.len(), &exact);
     let mut add = |name: &str, make: &dyn Fn() -> Box<dyn VectorIndex>| -> Result<()> {
         let (watch, before) = (Watch::start()?, resident_bytes()?);
@@ -115,7 +115,7 @@ pub fn vectors(sample: &Sample) -> Result<Vec<Figure>> {
         let rate = size as f64 / built.as_secs_f64().max(f64::MIN_POSITIVE);
         figures.push(Figure::new(format!("{name}: rows built a CPU-second"), size, rate, "rows/s"));
         figures.push(Figure::new(format!("{name}: memory"), size, bytes as f64 / MEGABYTE, "MB"));
-        figures.extend(Asked::of(sample, index.as_ref())?.figures(name, size, &exact));
+        figures.extend(IndexAnswer::of(sample, index.as_ref())?.figures(name, size, &exact));
         Ok(())
     };
     add("sign bits", &|| Box::new(SignBits::new(flat.clone(), dimensions)))?;
@@ -125,12 +125,12 @@ pub fn vectors(sample: &Sample) -> Result<Vec<Figure>> {
 }
 
 /// What an index answered, and what that took.
-struct Asked {
+struct IndexAnswer {
     found: Vec<Vec<u32>>,
     costs: Vec<std::time::Duration>,
 }
 
-impl Asked {
+impl IndexAnswer {
     fn of(sample: &Sample, index: &dyn VectorIndex) -> Result<Self> {
         let everything = RowSet::all(u32::try_from(sample.rows.len())?);
         let (mut found, mut costs) = (Vec::new(), Vec::new());

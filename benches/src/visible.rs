@@ -4,14 +4,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use mnemal::{DurabilityMode, Engine, Memory, Message, RecallMode, Scope, Settings, SpaceId};
+use mnemal::recall::RecallMode;
+use mnemal::settings::DurabilityMode;
+use mnemal::{Engine, Memory, Message, Scope, Settings, SpaceId};
 
 use crate::cpu::{Cost, Watch, quantile};
-use crate::figure::{Asked, Figure};
-use crate::latency::Bed;
+use crate::figure::{Figure, TargetBound};
+use crate::latency::CorpusSpace;
 use crate::spaces::is_logged;
-use crate::torture::crew::Crew;
-use crate::torture::wire::{Ask, Said};
+use crate::torture::crew::WorkerPool;
+use crate::torture::wire::{Reply, Request};
 
 /// The only other process.
 const OTHER: usize = 0;
@@ -27,7 +29,7 @@ const ASKED: [f64; 4] = [0.5, 5.0, 5.0, 1.0];
 ///
 /// # Errors
 /// A call that fails, or an event that is not found at once.
-pub async fn visible(bed: &Bed, program: &Path, durability: DurabilityMode) -> Result<Vec<Figure>> {
+pub async fn visible(bed: &CorpusSpace, program: &Path, durability: DurabilityMode) -> Result<Vec<Figure>> {
     let mut settings = Settings::default();
     settings.storage.durability = durability;
     let engine = Engine::builder().with_settings(settings).open(bed.space()).await?;
@@ -64,16 +66,16 @@ fn figures(size: usize, name: &str, own: &Costs, found: &Costs, seconds: &[Durat
         Figure::time(format!("{what}, {name}, {rank}"), size, quantile(times, share))
     };
     vec![
-        time("write to readable, wall", &own.wall, 0.5).asked_if(Asked::AtMost(of_mode), |_| true),
+        time("write to readable, wall", &own.wall, 0.5).asked_if(TargetBound::AtMost(of_mode), |_| true),
         time("write to readable, wall", &own.wall, 0.99)
-            .asked_if(Asked::AtMost(normal_tail), |_| name == "normal"),
+            .asked_if(TargetBound::AtMost(normal_tail), |_| name == "normal"),
         time("write to readable, CPU", &own.cpu, 0.5),
         time("write to readable, CPU", &own.cpu, 0.99),
         time("the recall behind it, CPU", &found.cpu, 0.5),
         time("write to readable in a second process, wall", seconds, 0.5)
-            .asked_if(Asked::AtMost(of_mode + added), |_| true),
+            .asked_if(TargetBound::AtMost(of_mode + added), |_| true),
         time("write to readable in a second process, wall", seconds, 0.99)
-            .asked_if(Asked::AtMost(normal_tail + added), |_| name == "normal"),
+            .asked_if(TargetBound::AtMost(normal_tail + added), |_| name == "normal"),
     ]
 }
 
@@ -100,7 +102,7 @@ async fn write(memory: &Memory, word: &str) -> Result<Cost> {
 }
 
 fn says(event: &mnemal::Event, word: &str) -> bool {
-    event.kept().is_some_and(|kept| kept.content.contains(word))
+    event.body().is_some_and(|kept| kept.content.contains(word))
 }
 
 fn word(name: &str, number: usize) -> String {
@@ -110,15 +112,15 @@ fn word(name: &str, number: usize) -> String {
 }
 
 /// The second process.
-struct Other(Crew);
+struct Other(WorkerPool);
 
 impl Other {
-    fn start(program: &Path, bed: &Bed, durability: &'static str) -> Result<Self> {
-        let mut crew = Crew::new(program.to_owned(), bed.space(), durability);
+    fn start(program: &Path, bed: &CorpusSpace, durability: &'static str) -> Result<Self> {
+        let mut crew = WorkerPool::new(program.to_owned(), bed.space(), durability);
         crew.start(OTHER)?;
         let opened = crew.hear(PATIENCE).and_then(|heard| heard.answer);
         match opened.map(|answer| answer.said) {
-            Some(Said::Open { .. }) => Ok(Self(crew)),
+            Some(Reply::Open { .. }) => Ok(Self(crew)),
             other => bail!("the second process cannot open the space: {other:?}"),
         }
     }
@@ -126,11 +128,11 @@ impl Other {
     /// Asks for a word, which must be found, and returns how long the answer took.
     fn find(&mut self, word: &str) -> Result<Duration> {
         let watch = Watch::start()?;
-        let asked = self.0.send(OTHER, 0, Ask::Find(vec![word.to_owned()]));
+        let asked = self.0.send(OTHER, 0, Request::Find(vec![word.to_owned()]));
         ensure!(asked.is_some(), "the second process is gone");
         let answer = self.0.hear(PATIENCE).and_then(|heard| heard.answer).context("no answer")?;
         let wall = watch.stop()?.wall;
-        let Said::Found(found) = &answer.said else { bail!("the second process said {:?}", answer.said) };
+        let Reply::Found(found) = &answer.said else { bail!("the second process said {:?}", answer.said) };
         let there = found.iter().flatten().any(|hit| hit.text.contains(word));
         ensure!(there, "{word} is not recalled at once in a second process");
         Ok(wall)

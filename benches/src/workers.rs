@@ -7,15 +7,16 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, ensure};
 use async_trait::async_trait;
-use mnemal::{
-    Builder, DreamRun, Engine, Layer, Memory, Message, OwnerId, Rebuild, RetentionSettings, Scope, SessionId,
-    Settings, SpaceId,
-};
+use mnemal::admin::RebuildMode;
+use mnemal::dream::DreamMode;
+use mnemal::settings::RetentionSettings;
+use mnemal::types::{Layer, OwnerId};
+use mnemal::{Builder, Engine, Memory, Message, Scope, SessionId, Settings, SpaceId};
 use mnemal_core::{BackgroundEmbedder, BackgroundPermit, ModelId};
 use mnemal_store::{CpuClock, SqliteStore, WriteTimes};
 
 use crate::cpu::{NamedThread, Watch, quantile, thread_cpu};
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 use crate::spaces::{is_behind, is_logged};
 
 /// Appends and questions of one round, in each state.
@@ -49,9 +50,9 @@ impl BackgroundEmbedder for Remote {
 
 /// The CPU time of what writes. Only one store may be open.
 #[derive(Debug)]
-struct Writing(NamedThread);
+struct WriterClock(NamedThread);
 
-impl Writing {
+impl WriterClock {
     /// Finds the thread of a store that has written.
     fn find() -> Result<Self> {
         let [writer]: [NamedThread; 1] = NamedThread::all("mnemal-writer")?
@@ -61,7 +62,7 @@ impl Writing {
     }
 }
 
-impl CpuClock for Writing {
+impl CpuClock for WriterClock {
     fn own(&self) -> Duration {
         thread_cpu().unwrap_or_default()
     }
@@ -101,7 +102,7 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
     fill(&memory, turns).await?;
     let (mut idle, mut beside, mut works) = (Times::default(), Times::default(), [0; 4]);
     talk(&memory, &mut Times::default()).await?;
-    let writing = Arc::new(Writing::find()?);
+    let writing = Arc::new(WriterClock::find()?);
     store.watch_writes(Arc::clone(&writing) as Arc<dyn CpuClock>);
     let _filled = store.write_times();
     for _ in 0..rounds {
@@ -138,7 +139,7 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
             Figure::time(format!("{name} beside all workers, wall p50"), turns, busy),
             Figure::time(format!("{name} beside all workers, wall longest"), turns, quantile(beside, 1.0)),
             Figure::new(format!("{name} beside all workers, ratio of medians"), turns, ratio, "ratio")
-                .asked_if(Asked::AtMost(ASKED_RATIO), |_| true),
+                .asked_if(TargetBound::AtMost(ASKED_RATIO), |_| true),
         ]);
     }
     for WriteTimes { kind, count, total, longest, long, longest_cpu } in written {
@@ -146,7 +147,7 @@ pub async fn workers_beside(file: &Path, turns: usize, rounds: usize) -> Result<
         figures.extend([
             Figure::time(format!("{kind}, write transaction, wall mean"), turns, mean),
             Figure::time(format!("{kind}, write transaction, CPU longest"), turns, longest_cpu)
-                .asked_if(Asked::AtMost(WriteTimes::ASKED.as_secs_f64() * 1_000.0), |_| true),
+                .asked_if(TargetBound::AtMost(WriteTimes::ASKED.as_secs_f64() * 1_000.0), |_| true),
             Figure::time(format!("{kind}, write transaction, wall longest"), turns, longest),
             Figure::new(format!("{kind}, write transactions, wall above 5 ms"), turns, long as f64, "count"),
             Figure::new(format!("{kind}, write transactions"), turns, count as f64, "count"),
@@ -202,11 +203,11 @@ async fn work(engine: Engine, which: usize, is_over: Arc<AtomicBool>) -> Result<
     let (owner, mut done) = (OwnerId::new("bench")?, 0);
     while !is_over.load(Ordering::Relaxed) || done == 0 {
         if let Some(layer) = LAYERS.get(which) {
-            drop(engine.rebuild(*layer, Rebuild::Anew).await?);
+            drop(engine.rebuild(*layer, RebuildMode::Anew).await?);
         } else {
             // One after the other, because both have the same lease.
-            let _cycle = engine.dream(&owner, DreamRun::Asked).await?;
-            let _tended = engine.tend(&owner).await?;
+            let _cycle = engine.dream(&owner, DreamMode::Asked).await?;
+            let _tended = engine.maintain(&owner).await?;
         }
         done += 1;
     }

@@ -1,12 +1,12 @@
 //! A space with data in every layer.
 
 use mnemal_benches::figure::Figure;
-use mnemal_benches::latency::{Bed, furnish, import, life_contexts};
+use mnemal_benches::latency::{CorpusSpace, furnish, import, life_contexts};
 
 #[tokio::test]
 async fn every_section_of_a_context_but_topics_has_lines_in_a_made_life() {
     let folder = tempfile::tempdir().unwrap();
-    let bed = Bed::life(folder.path(), 1_500, 12).unwrap();
+    let bed = CorpusSpace::life(folder.path(), 1_500, 12).unwrap();
     import(&bed).await.unwrap();
     let memory = bed.open().await.unwrap();
     let held = furnish(&bed, &memory).await.unwrap();

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use mnemal::{Engine, RecallMode};
+use mnemal::Engine;
+use mnemal::recall::RecallMode;
 use mnemal_benches::neutral::DataSet;
-use mnemal_benches::spaces::{Asking, Layout, Spaces};
+use mnemal_benches::spaces::{Layout, QueryOptions, Spaces};
 
-const ASKING: Asking = Asking { limit: 10, mode: RecallMode::Auto };
+const ASKING: QueryOptions = QueryOptions { limit: 10, mode: RecallMode::Auto };
 
 /// Two conversations of three days with a turn about tea each day, and a question on each of the last two days.
 fn data() -> (tempfile::TempDir, DataSet) {

@@ -6,7 +6,7 @@ use mnemal_core::{
     ErrorKind, EventId, EventStore, ReceiptId, ReceiptStore, SessionId, Timestamp, Upkeep as _,
 };
 use mnemal_store::{Durability, Options, SqliteStore};
-use mnemal_testkit::vfs::{Dice, FaultyDisk, Keep, VFS};
+use mnemal_testkit::vfs::{Dice, FaultyDisk, SurvivingWrites, VFS};
 use mnemal_testkit::{Records, receipt};
 
 async fn open(disk: &FaultyDisk) -> Result<SqliteStore, mnemal_core::Error> {
@@ -60,7 +60,7 @@ async fn a_power_cut_takes_the_newest_receipts_as_a_whole_and_no_event() {
         let mut told = Acknowledged::default();
         let _cut = write(&disk, &mut dice, &mut told).await;
         disk.power_cut();
-        disk.reboot(Keep::Drawn);
+        disk.reboot(SurvivingWrites::Drawn);
         let store = open(&disk).await.unwrap();
         let events = EventStore::get(&store, &told.events).await.unwrap();
         assert_eq!(events.len(), told.events.len(), "seed {seed}");
@@ -109,7 +109,7 @@ async fn a_receipt_is_on_the_disk_with_the_next_event_and_when_the_space_is_clos
             store.put(&receipt(2, "s2", shown, Timestamp::EPOCH).unwrap()).await.unwrap();
         }
         disk.power_cut();
-        disk.reboot(Keep::Nothing);
+        disk.reboot(SurvivingWrites::Nothing);
         let store = open(&disk).await.unwrap();
         assert_eq!(ReceiptStore::get(&store, ReceiptId(1)).await.unwrap().id, ReceiptId(1));
         let later = ReceiptStore::get(&store, ReceiptId(2)).await;

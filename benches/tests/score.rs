@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use mnemal_benches::evidence::shown;
 use mnemal_benches::neutral::{DataSet, Row, lines};
 use mnemal_benches::score::score;
-use mnemal_benches::shown::shown;
 use serde_json::Value;
 
 fn folder() -> PathBuf {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mnemal::Engine;
 use mnemal_benches::attribution::{Half, Material, Turn, Wrapper};
 use mnemal_benches::endings::{self, Outcome, Pair};
-use mnemal_benches::life::{Lists, Lived, read};
+use mnemal_benches::life::{LifeSpace, Lists, read};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
@@ -179,7 +179,7 @@ async fn a_life_is_judged_by_what_its_contexts_hold() {
     std::fs::write(folder.path().join("questions.jsonl"), questions).unwrap();
     std::fs::write(folder.path().join("facts.jsonl"), r#"{"text":"home","needs":["lives in Split"]}"#)
         .unwrap();
-    let lived = Lived::live(read(folder.path()).unwrap(), Engine::builder()).await.unwrap();
+    let lived = LifeSpace::live(read(folder.path()).unwrap(), Engine::builder()).await.unwrap();
     let document = lived.ask(None).await.unwrap().json(Lists::Hidden);
     assert_eq!(document["budget_1000"]["yes"], 0.5, "{document:#}");
     assert_eq!(document["recall"]["at_1"], 1.0, "{document:#}");

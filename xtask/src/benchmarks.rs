@@ -172,7 +172,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         }
         _ => bail!("benchmarks takes nothing, or `--data DIR [NAME …]`\n{}", list()),
     }
-    let page = page::written(&read(|path| fs::read_to_string(root.join(path)).ok())?);
+    let page = page::render_page(&read(|path| fs::read_to_string(root.join(path)).ok())?);
     fs::write(root.join(PAGE), page).with_context(|| format!("cannot write {PAGE}"))?;
     println!("{PAGE} is written");
     Ok(())
@@ -240,10 +240,10 @@ fn machine() -> String {
 }
 
 /// A measurement with what its file holds.
-type Measured = (&'static Measurement, Value);
+type LoadedMeasurement = (&'static Measurement, Value);
 
 /// Reads the files that are there; `text` returns a file by its path from the root.
-fn read(text: impl Fn(&str) -> Option<String>) -> Result<Vec<Measured>> {
+fn read(text: impl Fn(&str) -> Option<String>) -> Result<Vec<LoadedMeasurement>> {
     let mut measured = Vec::new();
     for measurement in MEASUREMENTS {
         let path = file_of(measurement.name);
@@ -261,7 +261,7 @@ pub(crate) fn fault(tree: &Tree) -> Option<String> {
     match read(text) {
         Err(error) => Some(format!("{error:#}")),
         Ok(measured) if measured.is_empty() && text(PAGE).is_none() => None,
-        Ok(measured) => (text(PAGE) != Some(page::written(&measured)))
+        Ok(measured) => (text(PAGE) != Some(page::render_page(&measured)))
             .then(|| "differs from the files of results: run `cargo xtask benchmarks`".to_owned()),
     }
 }
@@ -290,7 +290,7 @@ mod tests {
             r#"{"commit":"c","date":"d","machine":"m","runs":[{"command":"x","result":{"share":0.5}}]}"#;
         let path = file_of("visible");
         let measured = read(|asked| (asked == path).then(|| result.to_owned())).unwrap();
-        let page = page::written(&measured);
+        let page = page::render_page(&measured);
         let tree = |page: &str| Tree {
             files: vec![SourceFile::new(path.clone(), result), SourceFile::new(PAGE, page)],
             ..Tree::default()

@@ -6,9 +6,9 @@
 
 mod answer;
 mod http;
+mod installation;
 mod model;
 mod page;
-mod place;
 mod row;
 mod step;
 mod words;
@@ -22,7 +22,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::clients;
-use place::Place;
+use installation::TestInstallation;
 use row::{Design, Row, Section};
 
 /// The designs, each a file of rows.
@@ -76,7 +76,7 @@ enum Outcome {
 
 /// A row and what became of it.
 #[derive(Debug)]
-struct Tried {
+struct RowResult {
     design: String,
     name: String,
     outcome: Outcome,
@@ -129,7 +129,7 @@ fn load(root: &Path) -> Result<Vec<Design>> {
         .collect()
 }
 
-fn walk(program: &Path, designs: &[Design], options: &Options) -> Vec<Tried> {
+fn walk(program: &Path, designs: &[Design], options: &Options) -> Vec<RowResult> {
     let folder = std::env::temp_dir().join(format!("mnemal-designs-{}", std::process::id()));
     let work: Vec<(&Design, &Section)> = designs
         .iter()
@@ -159,21 +159,21 @@ fn try_section(
     home: &Path,
     (design, section): (&Design, &Section),
     options: &Options,
-) -> Vec<Tried> {
+) -> Vec<RowResult> {
     let is_wanted = |row: &&Row| {
         let name = format!("{}/{}/{}", design.name, section.name, row.promise);
         options.only.as_ref().is_none_or(|only| name.contains(only))
     };
     let rows: Vec<&Row> = section.rows.iter().filter(is_wanted).collect();
     let has_steps = rows.iter().any(|row| !row.steps.is_empty());
-    let mut place = has_steps.then(|| Place::new(program, home, section));
+    let mut place = has_steps.then(|| TestInstallation::new(program, home, section));
     let tried = rows.into_iter().map(|row| {
         let outcome = match place.as_mut() {
             Some(Err(error)) => Outcome::Failed(format!("{error:#}")),
             Some(Ok(place)) => try_row(place, row),
             None => outcome_without_steps(row),
         };
-        Tried { design: design.name.clone(), name: format!("{}: {}", section.name, row.promise), outcome }
+        RowResult { design: design.name.clone(), name: format!("{}: {}", section.name, row.promise), outcome }
     });
     tried.collect()
 }
@@ -182,7 +182,7 @@ fn outcome_without_steps(row: &Row) -> Outcome {
     if row.decision.is_some() { Outcome::Decision } else { Outcome::Missing }
 }
 
-fn try_row(place: &mut Place, row: &Row) -> Outcome {
+fn try_row(place: &mut TestInstallation, row: &Row) -> Outcome {
     for (number, step) in (1..).zip(&row.steps) {
         if let Err(error) = step::act(place, step) {
             return Outcome::Failed(format!("step {number} ({}): {error:#}", step.title()));
@@ -191,20 +191,20 @@ fn try_row(place: &mut Place, row: &Row) -> Outcome {
     if row.steps.is_empty() || row.decision.is_some() { outcome_without_steps(row) } else { Outcome::Works }
 }
 
-fn report(designs: &[Design], tried: &[Tried], time: Duration) -> Value {
+fn report(designs: &[Design], tried: &[RowResult], time: Duration) -> Value {
     let mut parts = serde_json::Map::new();
     for design in designs {
-        let own: Vec<&Tried> = tried.iter().filter(|one| one.design == design.name).collect();
+        let own: Vec<&RowResult> = tried.iter().filter(|one| one.design == design.name).collect();
         parts.insert(design.name.clone(), counts(&own, design.promises.saturating_sub(own.len())));
     }
     let absent = parts.values().filter_map(|part| part.get("absent")?.as_u64()).sum::<u64>();
-    let all: Vec<&Tried> = tried.iter().collect();
+    let all: Vec<&RowResult> = tried.iter().collect();
     let all = counts(&all, usize::try_from(absent).unwrap_or(usize::MAX));
     json!({"all": all, "designs": parts, "seconds": time.as_secs()})
 }
 
 /// Counts rows by what became of them; `absent` promises have no row.
-fn counts(tried: &[&Tried], absent: usize) -> Value {
+fn counts(tried: &[&RowResult], absent: usize) -> Value {
     let count = |wanted: &Outcome| tried.iter().filter(|one| one.outcome == *wanted).count();
     let names = |is_meant: &dyn Fn(&Outcome) -> bool| -> Vec<String> {
         let mut names: Vec<String> =
@@ -227,7 +227,7 @@ fn counts(tried: &[&Tried], absent: usize) -> Value {
     })
 }
 
-fn print(tried: &[Tried], report: &Value) {
+fn print(tried: &[RowResult], report: &Value) {
     for one in tried {
         match &one.outcome {
             Outcome::Works => println!("works     {} {}", one.design, one.name),
@@ -280,8 +280,8 @@ mod tests {
     use super::*;
     use crate::workspace::root;
 
-    fn tried(outcomes: Vec<Outcome>) -> Vec<Tried> {
-        let one = |outcome| Tried { design: "picobot".to_owned(), name: "a row".to_owned(), outcome };
+    fn tried(outcomes: Vec<Outcome>) -> Vec<RowResult> {
+        let one = |outcome| RowResult { design: "picobot".to_owned(), name: "a row".to_owned(), outcome };
         outcomes.into_iter().map(one).collect()
     }
 

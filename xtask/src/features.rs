@@ -29,7 +29,7 @@ struct Request {
 
 /// The state of one crate's requirements.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Standing {
+struct CrateCoverage {
     proved: Vec<String>,
     /// Those of `proved` that only tests of other crates name.
     elsewhere: Vec<String>,
@@ -99,11 +99,11 @@ fn standings(
     spec: &Spec,
     proofs: &[Proof],
     waivers: &BTreeMap<String, String>,
-) -> BTreeMap<String, Standing> {
+) -> BTreeMap<String, CrateCoverage> {
     let proved: BTreeSet<&str> = proofs.iter().map(|proof| proof.id.as_str()).collect();
     let mut standings = BTreeMap::new();
     for (owner, ids) in &spec.by_crate {
-        let mut standing = Standing::default();
+        let mut standing = CrateCoverage::default();
         for id in ids {
             let here = proofs.iter().any(|proof| proof.id == *id && proof.owner == *owner);
             if !here && proved.contains(id.as_str()) {
@@ -147,7 +147,7 @@ fn contradictions(spec: &Spec, proofs: &[Proof], waivers: &BTreeMap<String, Stri
     errors
 }
 
-fn print(standings: &BTreeMap<String, Standing>, spec: &Spec, proofs: &[Proof], errors: &[String]) {
+fn print(standings: &BTreeMap<String, CrateCoverage>, spec: &Spec, proofs: &[Proof], errors: &[String]) {
     for (owner, standing) in standings {
         println!("{owner}");
         for (name, ids) in
@@ -162,8 +162,9 @@ fn print(standings: &BTreeMap<String, Standing>, spec: &Spec, proofs: &[Proof], 
         let (proved, waived, open) = (standing.proved.len(), standing.waived.len(), standing.open.len());
         println!("{owner:<12} {proved:>6} {waived:>6} {open:>6}  {}", standing.elsewhere.join(" "));
     }
-    let count =
-        |list: fn(&Standing) -> &[String]| standings.values().flat_map(list).collect::<BTreeSet<_>>().len();
+    let count = |list: fn(&CrateCoverage) -> &[String]| {
+        standings.values().flat_map(list).collect::<BTreeSet<_>>().len()
+    };
     let (proved, waived, open) = (count(|s| &s.proved), count(|s| &s.waived), count(|s| &s.open));
     println!("identifiers, each once: {proved} proved, {waived} waived, {open} open");
     let named: BTreeSet<&str> = proofs.iter().map(|proof| proof.id.as_str()).collect();
@@ -175,7 +176,7 @@ fn print(standings: &BTreeMap<String, Standing>, spec: &Spec, proofs: &[Proof], 
 }
 
 fn report(
-    standings: &BTreeMap<String, Standing>,
+    standings: &BTreeMap<String, CrateCoverage>,
     proofs: &[Proof],
     waivers: &BTreeMap<String, String>,
     errors: &[String],
@@ -223,7 +224,7 @@ mod tests {
         let spec = Spec::read(SPEC, None);
         let waivers = BTreeMap::from([("GB-02".to_owned(), "later".to_owned())]);
         let standings = standings(&spec, &[proof("GB-01")], &waivers);
-        let core = Standing {
+        let core = CrateCoverage {
             proved: vec!["GB-01".to_owned()],
             elsewhere: Vec::new(),
             waived: vec!["GB-02".to_owned()],

@@ -62,6 +62,8 @@ const RULES: &[(&str, Rule)] = &[
     ("essay", naming::document_of_each_file),
     ("header", naming::header_of_each_file),
     ("names", naming::file_names),
+    ("riddles", naming::riddles),
+    ("namesakes", naming::namesakes),
     ("prelude", naming::names_of_the_prelude),
     ("sql", sql::only_in_store),
     ("erasure", erasure::only_in_its_list),

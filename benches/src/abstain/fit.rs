@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mnemal_recall::{EVIDENCE_FLOOR, EvidenceRule};
 use serde_json::{Value, json};
 
-use super::{Answered, Asked, Kind};
+use super::{DataSetAnswers, Kind, QuestionSignals};
 use crate::score::rounded;
 
 /// Most answerable questions of a set that may be rejected. Source: what is asked of the floor.
@@ -32,21 +32,21 @@ fn grid() -> Vec<EvidenceRule> {
 #[derive(Debug)]
 struct Row<'a> {
     set: &'a str,
-    asked: &'a Asked,
+    asked: &'a QuestionSignals,
     rejected: Vec<bool>,
 }
 
 /// The rejected share of each kind of question of each set.
-type Rejected<'a> = BTreeMap<(&'a str, Kind), f64>;
+type RejectedShares<'a> = BTreeMap<(&'a str, Kind), f64>;
 
 /// Returns the best rule of the grid, what each set loses with the rule of the other conversations, and without each doubt.
 ///
 /// The best rule has the largest mean share of rejected questions over the kinds and sets that nothing answers, among those that
 /// reject at most `MOST` of the answerable ones of each set; of equal ones the mildest. Sets without questions that nothing
 /// answers have no part in it.
-pub fn fit(sets: &[Answered]) -> Value {
+pub fn fit(sets: &[DataSetAnswers]) -> Value {
     let rules = grid();
-    let is_part = |set: &&Answered| set.asked.iter().any(|one| one.kind != Kind::Answerable);
+    let is_part = |set: &&DataSetAnswers| set.asked.iter().any(|one| one.kind != Kind::Answerable);
     let rows: Vec<Row<'_>> = sets.iter().filter(is_part).flat_map(|set| rows(set, &rules)).collect();
     let all: Vec<&Row<'_>> = rows.iter().collect();
     let place = best(&all, rules.len());
@@ -63,7 +63,7 @@ pub fn fit(sets: &[Answered]) -> Value {
 }
 
 /// What each set rejects when one of the doubts is left out.
-fn without(sets: &[Answered], rule: EvidenceRule) -> Value {
+fn without(sets: &[DataSetAnswers], rule: EvidenceRule) -> Value {
     let one = |(name, rule): (&str, EvidenceRule)| {
         let rows: Vec<Row<'_>> = sets.iter().flat_map(|set| rows(set, &[rule])).collect();
         (name.to_owned(), named(&rejected(rows.iter().map(|row| (row, 0)))))
@@ -80,15 +80,15 @@ fn without(sets: &[Answered], rule: EvidenceRule) -> Value {
     Value::Object(cases.into_iter().map(one).collect())
 }
 
-fn rows<'a>(set: &'a Answered, rules: &[EvidenceRule]) -> Vec<Row<'a>> {
-    let row = |asked: &'a Asked| {
+fn rows<'a>(set: &'a DataSetAnswers, rules: &[EvidenceRule]) -> Vec<Row<'a>> {
+    let row = |asked: &'a QuestionSignals| {
         let rejected = rules.iter().map(|rule| asked.evidence(rule) < EVIDENCE_FLOOR).collect();
         Row { set: set.name.as_str(), asked, rejected }
     };
     set.asked.iter().map(row).collect()
 }
 
-fn rejected<'a>(rows: impl Iterator<Item = (&'a Row<'a>, usize)>) -> Rejected<'a> {
+fn rejected<'a>(rows: impl Iterator<Item = (&'a Row<'a>, usize)>) -> RejectedShares<'a> {
     let mut counts: BTreeMap<(&str, Kind), (usize, usize)> = BTreeMap::new();
     for (row, place) in rows {
         let (below, n) = counts.entry((row.set, row.asked.kind)).or_default();
@@ -118,7 +118,7 @@ fn best<'a>(rows: &[&'a Row<'a>], rules: usize) -> Option<usize> {
 }
 
 /// Rejects each conversation's questions by the rule that is best on all others.
-fn left_out<'a>(rows: &'a [Row<'a>], rules: usize) -> Rejected<'a> {
+fn left_out<'a>(rows: &'a [Row<'a>], rules: usize) -> RejectedShares<'a> {
     let conversations: BTreeSet<(&str, &str)> =
         rows.iter().map(|row| (row.set, row.asked.conv.as_str())).collect();
     let mut all = Vec::new();
@@ -132,7 +132,7 @@ fn left_out<'a>(rows: &'a [Row<'a>], rules: usize) -> Rejected<'a> {
     rejected(all.into_iter())
 }
 
-fn named(shares: &Rejected<'_>) -> Value {
+fn named(shares: &RejectedShares<'_>) -> Value {
     let name = |((set, kind), share): (&(&str, Kind), &f64)| {
         (format!("{set} {}", kind.name()), Value::from(rounded(*share)))
     };
@@ -141,24 +141,25 @@ fn named(shares: &Rejected<'_>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use mnemal_recall::Grounds;
+    use mnemal_recall::EvidenceFeatures;
 
     use super::*;
 
     /// Answerable questions with full coverage, and unanswerable ones whose attribute is not said.
-    fn set(doubtful: usize) -> Answered {
-        let whole = Grounds { coverage: 0.55, ..Grounds::default() };
-        let one = |place: usize, kind: Kind, hit: Grounds| Asked {
+    fn set(doubtful: usize) -> DataSetAnswers {
+        let whole = EvidenceFeatures { coverage: 0.55, ..EvidenceFeatures::default() };
+        let one = |place: usize, kind: Kind, hit: EvidenceFeatures| QuestionSignals {
             conv: format!("c{}", place % 4),
             kind,
             hits: vec![hit],
         };
-        let lacks = Grounds { lacking: 1.0, ..whole };
-        let mut asked: Vec<Asked> = (0..40).map(|place| one(place, Kind::Abstention, lacks)).collect();
+        let lacks = EvidenceFeatures { lacking: 1.0, ..whole };
+        let mut asked: Vec<QuestionSignals> =
+            (0..40).map(|place| one(place, Kind::Abstention, lacks)).collect();
         asked.extend(
             (0..40).map(|place| one(place, Kind::Answerable, if place < doubtful { lacks } else { whole })),
         );
-        Answered { name: "s".to_owned(), asked }
+        DataSetAnswers { name: "s".to_owned(), asked }
     }
 
     #[test]

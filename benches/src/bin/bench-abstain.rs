@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Parser;
 use mnemal_benches::abstain::fit::fit;
-use mnemal_benches::abstain::{Answered, Line, report, table};
+use mnemal_benches::abstain::{DataSetAnswers, Line, report, table};
 use serde_json::{Value, json};
 
 /// Asks data sets in the neutral layout and says which share of each kind of question falls below the floor of evidence.
@@ -35,7 +35,7 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut sets = Vec::new();
     for folder in &args.data {
-        sets.push(runtime.block_on(Answered::ask(folder, &args.questions))?);
+        sets.push(runtime.block_on(DataSetAnswers::ask(folder, &args.questions))?);
     }
     let lines = report(&sets, args.floor);
     let fitted = args.fit.then(|| fit(&sets));

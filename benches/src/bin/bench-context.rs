@@ -9,16 +9,17 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use mnemal::{Builder, Engine, Error, ImportFormat, Layer, Memory, Scope, Settings, SpaceId, Within};
+use mnemal::types::Layer;
+use mnemal::{Builder, Engine, Error, ImportFormat, Memory, Scope, Settings, SpaceId, Within};
 use mnemal_benches::cpu::{Watch, quantile};
 use mnemal_benches::embedder::EmbedderArgs;
-use mnemal_benches::figure::{Asked, Figure, table};
+use mnemal_benches::evidence::{EvidenceShares, gains, json as groups, shown};
+use mnemal_benches::figure::{Figure, TargetBound, table};
 use mnemal_benches::neutral::DataSet;
 use mnemal_benches::paired::Difference;
 use mnemal_benches::plain::{filled, ranked};
-use mnemal_benches::preferences::{Stated, document};
+use mnemal_benches::preferences::{PreferenceSet, document};
 use mnemal_benches::replay::{replay, turns};
-use mnemal_benches::shown::{Shown, gains, json as groups, shown};
 use mnemal_benches::spaces::{Answers, Layout, Spaces, own_history};
 use serde_json::{Map, Value, json};
 
@@ -69,13 +70,13 @@ const MOST_COST: f64 = 1.3;
 const PATIENCE_MS: u64 = 3_600_000;
 
 /// What was measured of one data set at one budget.
-struct Compared {
+struct BudgetComparison {
     data: String,
     budget: u32,
-    with: BTreeMap<String, Shown>,
-    without: BTreeMap<String, Shown>,
+    with: BTreeMap<String, EvidenceShares>,
+    without: BTreeMap<String, EvidenceShares>,
     /// What the turns hold that stemmed BM25 would put into contexts of the same size.
-    bm25: BTreeMap<String, Shown>,
+    bm25: BTreeMap<String, EvidenceShares>,
     gains: BTreeMap<String, Difference>,
     /// Mean tokens of each section of a context with a graph.
     tokens: BTreeMap<&'static str, f64>,
@@ -101,7 +102,8 @@ async fn run(args: &Args) -> Result<()> {
     }
     if let (false, Some(data), Some(budget)) = (args.noise.is_empty(), args.data.first(), args.budget.first())
     {
-        return preferences(&Stated::read(data, &args.noise)?, &args.embedder.builder()?, *budget).await;
+        return preferences(&PreferenceSet::read(data, &args.noise)?, &args.embedder.builder()?, *budget)
+            .await;
     }
     let mut documents = Vec::new();
     for folder in &args.data {
@@ -121,10 +123,10 @@ async fn run(args: &Args) -> Result<()> {
             let on = with.contexts(&data.questions, *budget).await?;
             let off = without.contexts(&data.questions, *budget).await?;
             let bm25 = shown(&data, &filled(&ranked, *budget, |line| line.cut).rows, &args.by);
-            compared.push(Compared { bm25, ..compare(&data, (&name, *budget), &on, &off, &args.by) });
+            compared.push(BudgetComparison { bm25, ..compare(&data, (&name, *budget), &on, &off, &args.by) });
         }
         if args.json {
-            let budgets: Vec<Value> = compared.iter().map(Compared::json).collect();
+            let budgets: Vec<Value> = compared.iter().map(BudgetComparison::json).collect();
             documents.push(json!({"data": name, "facts": facts, "budgets": budgets}));
         } else {
             for one in &compared {
@@ -139,7 +141,7 @@ async fn run(args: &Args) -> Result<()> {
 }
 
 /// Asks for preferences by questions that do not name them.
-async fn preferences(stated: &Stated, builder: &Builder, budget: u32) -> Result<()> {
+async fn preferences(stated: &PreferenceSet, builder: &Builder, budget: u32) -> Result<()> {
     let one = stated.one_user(builder, budget).await?;
     let few = stated.users_of_few(builder, budget).await?;
     println!("{:#}", document(&few, &one, budget));
@@ -201,14 +203,20 @@ fn figures(events: usize, on: &[Duration], off: &[Duration]) -> Vec<Figure> {
     }
     let ratio =
         Figure::new("with a graph ÷ without, CPU of all", events, sum(on) / sum(off).max(f64::EPSILON), "×");
-    figures.push(ratio.asked_if(Asked::AtMost(MOST_COST), |_| true));
+    figures.push(ratio.asked_if(TargetBound::AtMost(MOST_COST), |_| true));
     figures
 }
 
-fn compare(data: &DataSet, (name, budget): (&str, u32), on: &Answers, off: &Answers, by: &str) -> Compared {
+fn compare(
+    data: &DataSet,
+    (name, budget): (&str, u32),
+    on: &Answers,
+    off: &Answers,
+    by: &str,
+) -> BudgetComparison {
     let contexts = on.rows.len().max(1) as f64;
     let mean = |total: &u64| (*total as f64 / contexts * 10.0).round() / 10.0;
-    Compared {
+    BudgetComparison {
         data: name.to_owned(),
         budget,
         with: shown(data, &on.rows, by),
@@ -220,7 +228,7 @@ fn compare(data: &DataSet, (name, budget): (&str, u32), on: &Answers, off: &Answ
     }
 }
 
-impl Compared {
+impl BudgetComparison {
     fn json(&self) -> Value {
         let gain = |of: &Difference| json!({"mean": of.mean, "low": of.low, "high": of.high});
         let gains: Map<String, Value> =

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Parser;
-use mnemal::{Embedder as _, RecallMode};
+use mnemal::ports::Embedder as _;
+use mnemal::recall::RecallMode;
 use mnemal_benches::chat::Chat;
 use mnemal_benches::cpu::Watch;
 use mnemal_benches::neutral::DataSet;
 use mnemal_benches::paired::{Difference, difference};
 use mnemal_benches::score::score;
-use mnemal_benches::spaces::{Asking, Layout, Spaces};
+use mnemal_benches::spaces::{Layout, QueryOptions, Spaces};
 use mnemal_providers::StaticEmbedder;
 use serde_json::json;
 
@@ -90,7 +91,7 @@ async fn arms(data: &DataSet, layout: Layout) -> Result<Vec<Arm>> {
     let spaces = Spaces::import(data, layout, &mnemal::Engine::builder()).await?;
     let mut runs = Vec::new();
     for (_, mode) in MODES {
-        runs.push(spaces.recall(&data.questions, Asking { limit: LIMIT, mode }).await?.rows);
+        runs.push(spaces.recall(&data.questions, QueryOptions { limit: LIMIT, mode }).await?.rows);
     }
     let words = runs.first().map(Vec::as_slice).unwrap_or_default();
     let arm = |((mode, _), run): (&(&'static str, RecallMode), &Vec<_>)| {

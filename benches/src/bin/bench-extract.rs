@@ -9,8 +9,8 @@ use mnemal_benches::cpu::Watch;
 use mnemal_benches::extraction::agreement::agreement;
 use mnemal_benches::extraction::fit::table;
 use mnemal_benches::extraction::gold::Gold;
-use mnemal_benches::extraction::observed::Observed;
-use mnemal_benches::extraction::{Spoken, read, traps};
+use mnemal_benches::extraction::observed::AnnotatedTurns;
+use mnemal_benches::extraction::{TurnText, read, traps};
 use mnemal_core::Extractor;
 use mnemal_extract::RuleExtractor;
 use mnemal_reader::{TrainedReader, VotingExtractor};
@@ -41,6 +41,9 @@ struct Args {
     /// Let the trained reader in this file vote with the rules.
     #[arg(long)]
     reader: Option<PathBuf>,
+    /// Print every claim of the rules and of the model with the votes on it, one JSON object a line.
+    #[arg(long, requires = "reader")]
+    votes: bool,
     /// Print the table of what was measured of the rules, from the sets of a gold folder: `g1` (its development half) and
     /// `practice`, on which they were written, and `unseen`.
     #[arg(long)]
@@ -55,7 +58,10 @@ struct Args {
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    ensure!(!args.failures || args.half == "dev", "the failures of a half that is held back are not shown");
+    ensure!(
+        !(args.failures || args.votes) || args.half.ends_with("dev"),
+        "the failures of a half that is held back are not shown"
+    );
     if let Some(gold) = &args.fit {
         return fit(gold);
     }
@@ -64,13 +70,20 @@ fn main() -> Result<()> {
         return Ok(());
     }
     let rules = RuleExtractor::new().without(args.without.clone());
+    if let (true, Some(file)) = (args.votes, &args.reader) {
+        let extractor = VotingExtractor::new(rules, TrainedReader::open(file)?);
+        for claim in Gold::read(&args.data, &args.half)?.votes(&extractor)? {
+            println!("{claim}");
+        }
+        return Ok(());
+    }
     let extractor: Box<dyn Extractor> = match &args.reader {
         Some(file) => Box::new(VotingExtractor::new(rules, TrainedReader::open(file)?)),
         None => Box::new(rules),
     };
     let extractor = extractor.as_ref();
     let (mut figures, turns) = if args.data.join("facts.jsonl").exists() {
-        let observed = Observed::read(&args.data)?;
+        let observed = AnnotatedTurns::read(&args.data)?;
         let (figures, _) = observed.measure(extractor)?;
         (figures, observed.turns)
     } else {
@@ -113,7 +126,7 @@ fn fit(gold: &Path) -> Result<()> {
 }
 
 /// Returns the median of several passes over the turns.
-fn throughput(extractor: &dyn Extractor, turns: &[Spoken]) -> Result<f64> {
+fn throughput(extractor: &dyn Extractor, turns: &[TurnText]) -> Result<f64> {
     let mut rates = Vec::new();
     for _ in 0..PASSES {
         let watch = Watch::start()?;

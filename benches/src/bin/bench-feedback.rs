@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use clap::Parser;
 use mnemal_benches::feedback::fit::Samples;
-use mnemal_benches::feedback::{Judged, false_learnings, noted};
+use mnemal_benches::feedback::{JudgedHalf, false_learnings, noted};
 use serde_json::Value;
 
 /// Measures the feedback detector against labels, and on chats without an assistant.
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
         print!("{}", Samples::read(gold)?.table());
         return Ok(());
     }
-    let judged = Judged::read(&args.set, &args.half)?;
+    let judged = JudgedHalf::read(&args.set, &args.half)?;
     if args.failures {
         judged.failures().iter().for_each(|line| println!("{line}"));
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
-use mnemal_benches::graph::{Reads, Told, append_beside, fold, reads, renewal, write_people};
+use mnemal_benches::graph::{Reads, UnfoldedSpace, append_beside, fold, reads, renewal, write_people};
 
 /// Measures the graph of conversations: folding them, asking, and appending beside.
 #[derive(Debug, Parser)]
@@ -40,13 +40,14 @@ fn main() -> Result<()> {
     let mut last = None;
     for data in &args.data {
         let name = data.file_name().context("a folder has a name")?.to_string_lossy();
-        let told = runtime.block_on(Told::import(&name, &data.join("corpus.jsonl"), folder.path()))?;
+        let told =
+            runtime.block_on(UnfoldedSpace::import(&name, &data.join("corpus.jsonl"), folder.path()))?;
         figures.extend(runtime.block_on(fold(&told))?);
         last = Some(told);
     }
     if args.people > 0 {
         let corpus = made(folder.path(), args.people)?;
-        let told = runtime.block_on(Told::import("people", &corpus, folder.path()))?;
+        let told = runtime.block_on(UnfoldedSpace::import("people", &corpus, folder.path()))?;
         let measured = runtime.block_on(fold(&told))?;
         let facts = measured.iter().find(|figure| figure.name.ends_with(": facts"));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]

@@ -7,8 +7,8 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
 use mnemal_benches::latency::{
-    Bed, build, fresh, fresh_here, hooks, in_process, life_reads, one_shot, reads, sizes, start, store_alone,
-    whole_life,
+    CorpusSpace, build, fresh, fresh_here, hooks, in_process, life_reads, one_shot, reads, sizes, start,
+    store_alone, whole_life,
 };
 use mnemal_benches::serving::program;
 
@@ -79,7 +79,7 @@ fn measure(args: &Args, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>
     let program = if args.no_cli { None } else { Some(program(args.cli.as_deref())?) };
     let mut figures = start()?;
     for (size, is_first) in args.sizes.iter().zip(std::iter::once(true).chain(std::iter::repeat(false))) {
-        let bed = Bed::make(folder, *size, args.samples)?;
+        let bed = CorpusSpace::make(folder, *size, args.samples)?;
         ensure!(!bed.space().exists(), "{} holds a space already", folder.display());
         if is_first {
             figures.push(runtime.block_on(store_alone(&bed))?);
@@ -101,9 +101,9 @@ fn lives(args: &Args, folder: &Path, runtime: &tokio::runtime::Runtime) -> Resul
     let mut figures = Vec::new();
     for size in &args.sizes {
         figures.extend(if args.again {
-            runtime.block_on(life_reads(&Bed::life_left(folder, *size, args.samples)?))?
+            runtime.block_on(life_reads(&CorpusSpace::life_left(folder, *size, args.samples)?))?
         } else {
-            let bed = Bed::life(folder, *size, args.samples)?;
+            let bed = CorpusSpace::life(folder, *size, args.samples)?;
             ensure!(!bed.space().exists(), "{} holds a space already", folder.display());
             runtime.block_on(whole_life(&bed))?
         });
@@ -115,7 +115,7 @@ fn lives(args: &Args, folder: &Path, runtime: &tokio::runtime::Runtime) -> Resul
 fn again(args: &Args, folder: &Path, runtime: &tokio::runtime::Runtime) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for size in &args.sizes {
-        let bed = Bed::left(folder, *size, args.samples)?;
+        let bed = CorpusSpace::left(folder, *size, args.samples)?;
         figures.extend(runtime.block_on(reads(&bed))?);
         figures.extend(fresh(&bed)?);
         figures.extend(runtime.block_on(sizes(&bed))?);

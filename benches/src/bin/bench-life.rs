@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Parser;
 use mnemal::Engine;
 use mnemal_benches::attribution::Half;
-use mnemal_benches::life::{Lists, Lived, Report, read};
+use mnemal_benches::life::{LifeSpace, Lists, Report, read};
 
 /// Lives one life or several, asks what each asks at its end, and compares what is held with what is right.
 #[derive(Debug, Parser)]
@@ -36,7 +36,7 @@ fn main() -> Result<()> {
 async fn run(args: &Args) -> Result<()> {
     let mut report = Report::default();
     for folder in &args.data {
-        let lived = Lived::live(read(folder)?, Engine::builder()).await?;
+        let lived = LifeSpace::live(read(folder)?, Engine::builder()).await?;
         report.add(lived.ask(args.half).await?);
     }
     let is_open = args.list && args.half == Some(Half::Dev);

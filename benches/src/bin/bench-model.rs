@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use async_trait::async_trait;
 use clap::Parser;
-use mnemal::{
-    BackgroundPermit, Builder, Completion, DreamSettings, LanguageModel, LlmProvider, LlmSettings, ModelId,
-    Prompt, Settings,
-};
-use mnemal_benches::model::{Work, at_work};
-use mnemal_benches::replay::{Said, turns};
+use mnemal::model::{BackgroundPermit, Completion, Prompt};
+use mnemal::ports::LanguageModel;
+use mnemal::settings::{DreamSettings, LlmProvider, LlmSettings};
+use mnemal::types::ModelId;
+use mnemal::{Builder, Settings};
+use mnemal_benches::model::{ModelInput, at_work};
+use mnemal_benches::replay::{ReplayTurn, turns};
 use mnemal_providers::{ChatSettings, EndpointModel};
 use serde_json::{Value, json};
 
@@ -69,13 +70,13 @@ struct Cost {
 
 /// The model behind an endpoint, with what its answers cost by what asked for them.
 #[derive(Debug)]
-struct Timed {
+struct TimedModel {
     model: EndpointModel,
     most: Duration,
     costs: Mutex<BTreeMap<String, Cost>>,
 }
 
-impl Timed {
+impl TimedModel {
     fn new(settings: &LlmSettings, most: Duration) -> Result<Self> {
         let model = EndpointModel::new(ChatSettings {
             base_url: settings.base_url().to_owned(),
@@ -98,7 +99,7 @@ impl Timed {
 }
 
 #[async_trait]
-impl LanguageModel for Timed {
+impl LanguageModel for TimedModel {
     fn model(&self) -> &ModelId {
         self.model.model()
     }
@@ -146,20 +147,22 @@ fn main() -> Result<()> {
         ..LlmSettings::default()
     };
     let dream = DreamSettings { digests: Some(true), insights: Some(true), ..DreamSettings::default() };
-    let model: Arc<Timed> = Arc::new(Timed::new(&llm, Duration::from_secs(args.seconds))?);
+    let model: Arc<TimedModel> = Arc::new(TimedModel::new(&llm, Duration::from_secs(args.seconds))?);
     let builder = Builder::default()
         .with_settings(Settings { llm, dream, ..Settings::default() })
-        .with_language_model(Arc::<Timed>::clone(&model));
+        .with_language_model(Arc::<TimedModel>::clone(&model));
     let all = turns(&args.data, args.turns + args.files * A_FILE)?;
     let (said, rest) = all.split_at(args.turns.min(all.len()));
-    let files: Vec<String> =
-        rest.chunks(A_FILE).map(|some| some.iter().map(Said::line).collect::<Vec<_>>().join("\n")).collect();
+    let files: Vec<String> = rest
+        .chunks(A_FILE)
+        .map(|some| some.iter().map(ReplayTurn::line).collect::<Vec<_>>().join("\n"))
+        .collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     #[expect(clippy::disallowed_methods, reason = "a measurement takes real time")]
     let begun = Instant::now();
     let seen = runtime.block_on(async {
         let engine = builder.open(folder.path().join("model.db")).await?;
-        let seen = at_work(&engine, Work { turns: said, files: &files, cycles: args.cycles }).await?;
+        let seen = at_work(&engine, ModelInput { turns: said, files: &files, cycles: args.cycles }).await?;
         engine.close().await?;
         anyhow::Ok(seen)
     })?;

@@ -8,7 +8,7 @@ use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use mnemal_benches::curve::Curve;
 use mnemal_benches::neutral::DataSet;
-use mnemal_benches::peers::{Bench, Handed, PEERS, Peer, Report, act, table};
+use mnemal_benches::peers::{Bench, PEERS, Peer, PeerInput, Report, act, table};
 use serde_json::Map;
 
 /// Questions about made events. Source: that of `bench latency`; p99 is the third worst.
@@ -75,10 +75,10 @@ async fn compare(args: &Args, report: &mut Report) -> Result<()> {
     let folder = args.data.as_ref().context("no data set")?;
     let data = DataSet::read(folder, &args.questions)?;
     let name = folder.canonicalize()?.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut sets = vec![(Handed::of_data(&name, &data, bench.folder(&name)).await?, Some(&data))];
+    let mut sets = vec![(PeerInput::of_data(&name, &data, bench.folder(&name)).await?, Some(&data))];
     for size in args.sizes.iter().filter(|size| **size > 0) {
         let name = format!("made-{size}");
-        let handed = Handed::made(&name, *size, args.samples, bench.folder(&name)).await?;
+        let handed = PeerInput::made(&name, *size, args.samples, bench.folder(&name)).await?;
         sets.push((handed, None));
     }
     for (peer, place) in PEERS.iter().zip(0..).filter(|(peer, place)| *place == 0 || is_wanted(args, peer)) {
@@ -103,7 +103,7 @@ async fn curve(args: &Args) -> Result<()> {
     let are_moments = data.questions.iter().any(|question| question.before.is_some());
     let bench = Bench::default().with_top(if are_moments { DEEPER } else { DEEP });
     let name = folder.canonicalize()?.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let handed = Handed::of_data(&name, &data, bench.folder(&name)).await?;
+    let handed = PeerInput::of_data(&name, &data, bench.folder(&name)).await?;
     let (mut others, mut failed) = (Vec::new(), Map::new());
     for peer in PEERS.iter().skip(1).filter(|peer| is_wanted(args, peer)) {
         match bench.ranked(peer, &handed, &data) {

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
-use mnemal::{Builder, Layer, RecallMode};
+use mnemal::Builder;
+use mnemal::recall::RecallMode;
+use mnemal::types::Layer;
 use mnemal_benches::curve::Curve;
 use mnemal_benches::embedder::EmbedderArgs;
+use mnemal_benches::evidence;
 use mnemal_benches::neutral::{DataSet, Row};
 use mnemal_benches::paired::{Difference, by_group};
 use mnemal_benches::score::score;
-use mnemal_benches::shown;
-use mnemal_benches::spaces::{Answers, Asking, Layout, Spaces};
+use mnemal_benches::spaces::{Answers, Layout, QueryOptions, Spaces};
 
 /// Turns that are ranked for a question. Source: the deepest published depth.
 const LIMIT: usize = 50;
@@ -103,7 +105,7 @@ async fn run(args: &Args) -> Result<()> {
         Arms::Lexical => RecallMode::Lexical,
         Arms::Vector => RecallMode::Vector,
     };
-    let asking = Asking { limit: args.limit, mode };
+    let asking = QueryOptions { limit: args.limit, mode };
     let (answers, contexts) = ask(&data, (layout, first), asking, args.context).await?;
     let gains = match args.graph {
         Graph::On | Graph::Off => Vec::new(),
@@ -117,11 +119,11 @@ async fn run(args: &Args) -> Result<()> {
     }
     let report = score(&data, &answers.rows, &args.by);
     let contexts = args.context.map(|_| contexts);
-    let held = contexts.as_ref().map(|contexts| shown::shown(&data, &contexts.rows, &args.by));
+    let held = contexts.as_ref().map(|contexts| evidence::shown(&data, &contexts.rows, &args.by));
     let degraded = answers.degraded + contexts.map_or(0, |contexts| contexts.degraded);
     if args.json {
         let mut document = report.json();
-        let held = held.as_ref().map(|held| ("context".to_owned(), shown::json(held)));
+        let held = held.as_ref().map(|held| ("context".to_owned(), evidence::json(held)));
         if let Some(fields) = document.as_object_mut() {
             fields.extend([("degraded".to_owned(), degraded.into())].into_iter().chain(held));
             if !gains.is_empty() {
@@ -131,7 +133,7 @@ async fn run(args: &Args) -> Result<()> {
         println!("{document:#}");
     } else {
         print!("{}", report.table());
-        print!("{}", held.as_ref().map(shown::table).unwrap_or_default());
+        print!("{}", held.as_ref().map(evidence::table).unwrap_or_default());
         for (group, n, differences) in &gains {
             print!("graph  {group:26} n {n:4}");
             for (metric, Difference { mean, low, high }) in COMPARED.iter().zip(differences) {
@@ -148,7 +150,7 @@ async fn run(args: &Args) -> Result<()> {
 async fn ask(
     data: &DataSet,
     (layout, builder): (Layout, &Builder),
-    asking: Asking,
+    asking: QueryOptions,
     context: Option<u32>,
 ) -> Result<(Answers, Answers)> {
     let mut spaces = Spaces::begin(data, layout, builder)?;

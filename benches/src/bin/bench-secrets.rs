@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Parser;
-use mnemal_benches::planting::{Tally, false_positives, plant};
+use mnemal_benches::secret_planting::{Tally, false_positives, plant};
 
 /// Plants made-up secrets of every kind in sentences, code, configuration, JSON and links, and counts those that pass.
 #[derive(Debug, Parser)]

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
-use mnemal_benches::many::{Crowd, Said};
+use mnemal_benches::many::{Crowd, QueryCost};
 
 /// Spaces. Source: own choice, a developer's projects many times over, and a small team's.
 const SPACES: usize = 5_000;
@@ -71,7 +71,7 @@ fn main() -> Result<()> {
 }
 
 /// Asks in a process of its own, whose memory holds nothing of the making.
-fn fresh(crowd: &Crowd, args: &Args, max_open: Option<usize>) -> Result<Said> {
+fn fresh(crowd: &Crowd, args: &Args, max_open: Option<usize>) -> Result<QueryCost> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--ask").arg("--dir").arg(&crowd.data);
     for (name, value) in [("--spaces", args.spaces), ("--events", args.events), ("--recalls", args.recalls)] {

@@ -3,9 +3,9 @@
 
 use anyhow::Result;
 use clap::Parser;
-use mnemal::DurabilityMode;
+use mnemal::settings::DurabilityMode;
 use mnemal_benches::figure::{Figure, table};
-use mnemal_benches::latency::{Bed, import};
+use mnemal_benches::latency::{CorpusSpace, import};
 use mnemal_benches::torture::worker::{SERVE, serve};
 use mnemal_benches::visible::visible;
 
@@ -45,7 +45,7 @@ fn measure(args: &Args) -> Result<Vec<Figure>> {
     let folder = tempfile::tempdir()?;
     let mut figures = Vec::new();
     for size in &args.sizes {
-        let bed = Bed::make(folder.path(), *size, args.samples)?;
+        let bed = CorpusSpace::make(folder.path(), *size, args.samples)?;
         let _imported = runtime.block_on(import(&bed))?;
         for durability in [DurabilityMode::Normal, DurabilityMode::Full] {
             figures.extend(runtime.block_on(visible(&bed, &program, durability))?);

@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
-    Order, asking, corrupt, dream, erase, formats, fuzz, history, inbox, io, kill, lies, poison, powercut,
-    prefix, processes, rebuild, receipts, servers, taking, undo,
+    Order, corrupt, dream, erase, formats, fuzz, histories, history, inbox, io, kill, lies, poison, powercut,
+    prefix, processes, questions, rebuild, receipts, servers, undo,
 };
 use serde::Serialize;
 
@@ -104,11 +104,11 @@ impl Name {
                 return Ok(report.is_clean());
             }
             Self::Taking => {
-                let report = taking::run(order)?;
+                let report = histories::run(order)?;
                 form.print(&report)?;
                 return Ok(report.is_clean());
             }
-            Self::Asking => asking::run(order),
+            Self::Asking => questions::run(order),
             Self::Corrupt => corrupt::run(order),
             Self::Dream => dream::run(order),
             Self::Fuzz => fuzz::run(order),
@@ -152,9 +152,9 @@ fn main() -> Result<ExitCode> {
         return worker::serve(rest).map(|()| ExitCode::SUCCESS);
     }
     if let [word, kind] = words.as_slice()
-        && word == mnemal::GUARDED
+        && word == mnemal::events::GUARDED
     {
-        return Ok(ExitCode::from(u8::from(mnemal::serve_guarded(kind).is_err())));
+        return Ok(ExitCode::from(u8::from(mnemal::events::serve_guarded(kind).is_err())));
     }
     if let Some((corrupt::READ, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
         return corrupt::read(rest).map(|()| ExitCode::SUCCESS);
@@ -162,8 +162,8 @@ fn main() -> Result<ExitCode> {
     if let Some((inbox::TAKE, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
         return inbox::take(rest).map(|()| ExitCode::SUCCESS);
     }
-    if let Some((taking::READ_IN, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
-        return taking::read_in(rest).map(|()| ExitCode::SUCCESS);
+    if let Some((histories::READ_IN, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
+        return histories::read_in(rest).map(|()| ExitCode::SUCCESS);
     }
     if let Some((poison::POISON, rest)) = words.split_first().map(|(word, rest)| (word.as_str(), rest)) {
         return poison::main(rest).map(|held| if held { ExitCode::SUCCESS } else { ExitCode::FAILURE });

@@ -1,11 +1,11 @@
 //! Cases with one value and a grain; holidays are counted apart.
 
 use anyhow::{Context, Result};
-use mnemal_core::{Grain, Timestamp, Zone};
+use mnemal_core::{Granularity, Timestamp, Zone};
 use serde_json::Value;
 
 use super::civil::{day_of, days, seconds};
-use super::{Case, DateSet, Wanted};
+use super::{Case, DateReading, DateSet};
 
 /// What these references mean where words leave it open.
 const CUSTOMS: &str = include_str!("duckling.toml");
@@ -32,9 +32,9 @@ fn case(row: &Value) -> Option<Case> {
     let (kind, grain) = (text("kind")?, grain(text("grain")?)?);
     let value = moment(text("value")?)?;
     let wanted = match text("end") {
-        _ if kind == "datetimeOpenInterval" => Wanted::OneEnd(value, grain),
-        Some(end) => Wanted::Span { start: Some(value), end: Some(moment(end)?), grains: vec![grain] },
-        None => Wanted::Span {
+        _ if kind == "datetimeOpenInterval" => DateReading::OneEnd(value, grain),
+        Some(end) => DateReading::Span { start: Some(value), end: Some(moment(end)?), grains: vec![grain] },
+        None => DateReading::Span {
             start: Some(value),
             end: Some(after(value + offset, grain) - offset),
             grains: vec![grain],
@@ -51,30 +51,30 @@ fn case(row: &Value) -> Option<Case> {
     })
 }
 
-fn grain(name: &str) -> Option<Grain> {
+fn grain(name: &str) -> Option<Granularity> {
     Some(match name {
-        "second" => Grain::Second,
-        "minute" => Grain::Minute,
-        "hour" => Grain::Hour,
-        "day" => Grain::Day,
-        "week" => Grain::Week,
-        "month" => Grain::Month,
-        "quarter" => Grain::Quarter,
-        "year" => Grain::Year,
+        "second" => Granularity::Second,
+        "minute" => Granularity::Minute,
+        "hour" => Granularity::Hour,
+        "day" => Granularity::Day,
+        "week" => Granularity::Week,
+        "month" => Granularity::Month,
+        "quarter" => Granularity::Quarter,
+        "year" => Granularity::Year,
         _ => return None,
     })
 }
 
 /// The end of a unit that begins at a civil moment.
-fn after(start: i64, grain: Grain) -> i64 {
+fn after(start: i64, grain: Granularity) -> i64 {
     let months = match grain {
-        Grain::Second => return start + 1,
-        Grain::Minute => return start + 60,
-        Grain::Hour => return start + 3600,
-        Grain::Day => return start + 86_400,
-        Grain::Week => return start + 7 * 86_400,
-        Grain::Month => 1,
-        Grain::Quarter => 3,
+        Granularity::Second => return start + 1,
+        Granularity::Minute => return start + 60,
+        Granularity::Hour => return start + 3600,
+        Granularity::Day => return start + 86_400,
+        Granularity::Week => return start + 7 * 86_400,
+        Granularity::Month => 1,
+        Granularity::Quarter => 3,
         _ => 12,
     };
     let (year, month, day) = day_of(start);

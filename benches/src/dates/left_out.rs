@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use mnemal_extract::{DateRules, Wording};
+use mnemal_extract::{DateRules, PackLine};
 use serde_json::{Value, json};
 
 use super::{DateSet, Tally, Verdict};
@@ -27,7 +27,7 @@ impl DateSet {
     pub fn leave_out(&self) -> Result<LeftOut> {
         let whole = self.verdicts(&DateRules::with_customs("en", self.customs)?);
         let mut found = LeftOut::default();
-        let mut needed: BTreeMap<usize, Vec<Wording>> = BTreeMap::new();
+        let mut needed: BTreeMap<usize, Vec<PackLine>> = BTreeMap::new();
         for wording in DateRules::wordings("en")? {
             // Some words others are built on; a pack without them is none.
             let Ok(rules) = DateRules::without("en", self.customs, std::slice::from_ref(&wording)) else {
@@ -58,7 +58,7 @@ impl DateSet {
         &self,
         rules: &DateRules,
         whole: &[Verdict],
-        wording: &Wording,
+        wording: &PackLine,
         found: &mut LeftOut,
     ) -> Vec<usize> {
         let now = self.verdicts(rules);
@@ -71,7 +71,7 @@ impl DateSet {
             lost.push(place);
             found.lost.entry(case.group).or_default().add(*verdict);
             if *verdict == Verdict::Wrong {
-                let Wording { section, name, text } = wording;
+                let PackLine { section, name, text } = wording;
                 let read = super::read(case, rules);
                 found
                     .told

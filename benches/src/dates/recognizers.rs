@@ -1,11 +1,11 @@
 //! Cases with any number of dates, each with one or more readings, and the grain in the form of its TIMEX value.
 
 use anyhow::{Context, Result};
-use mnemal_core::{Grain, Timestamp, Zone};
+use mnemal_core::{Granularity, Timestamp, Zone};
 use serde_json::Value;
 
 use super::civil::{seconds, time_of_day};
-use super::{Case, DateSet, Wanted};
+use super::{Case, DateReading, DateSet};
 
 /// What these references mean where words leave it open.
 const CUSTOMS: &str = include_str!("recognizers.toml");
@@ -66,14 +66,14 @@ fn group(results: &[Value]) -> &'static str {
 }
 
 /// What the reference says of a date: a date without a value is one that cannot be resolved, whatever its type.
-fn readings(result: &Value) -> Vec<Wanted> {
+fn readings(result: &Value) -> Vec<DateReading> {
     let kind = result.get("type").and_then(Value::as_str);
     let kind = kind.map(|kind| kind.strip_prefix("datetimeV2.").unwrap_or(kind));
     let values = result.get("values").and_then(Value::as_array).cloned().unwrap_or_default();
     if values.is_empty() {
-        return vec![Wanted::Unresolved];
+        return vec![DateReading::Unresolved];
     }
-    values.iter().map(|value| reading(kind, value).unwrap_or(Wanted::Unresolved)).collect()
+    values.iter().map(|value| reading(kind, value).unwrap_or(DateReading::Unresolved)).collect()
 }
 
 /// The type that a value without one has by its form.
@@ -93,7 +93,7 @@ fn type_of(value: &Value) -> Option<&'static str> {
     }
 }
 
-fn reading(kind: Option<&str>, value: &Value) -> Option<Wanted> {
+fn reading(kind: Option<&str>, value: &Value) -> Option<DateReading> {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let kind = text("type").or(kind).or_else(|| type_of(value))?;
     let point = text("value");
@@ -102,9 +102,9 @@ fn reading(kind: Option<&str>, value: &Value) -> Option<Wanted> {
     let timex = text("timex").unwrap_or_default();
     let offset = text("utcOffsetMins").and_then(|minutes| minutes.parse::<i64>().ok()).unwrap_or(0) * 60;
     match kind {
-        "set" => return Some(Wanted::Recurring),
-        "duration" => return point?.parse().ok().map(Wanted::Length),
-        _ if point == Some("not resolved") || offset == -600_000 => return Some(Wanted::Unresolved),
+        "set" => return Some(DateReading::Recurring),
+        "duration" => return point?.parse().ok().map(DateReading::Length),
+        _ if point == Some("not resolved") || offset == -600_000 => return Some(DateReading::Unresolved),
         _ => {}
     }
     let grains = grains(timex, kind, value);
@@ -113,8 +113,8 @@ fn reading(kind: Option<&str>, value: &Value) -> Option<Wanted> {
     let moment = |text: &str| seconds(text).map(|(at, _)| end_of(at) - offset);
     let of_day = |text: &str| time_of_day(text).map(|at| (end_of(at) - offset).rem_euclid(86_400));
     match kind {
-        "time" => Some(Wanted::TimeOfDay { start: of_day(point?), end: None, is_span: false, grains }),
-        "timerange" => Some(Wanted::TimeOfDay {
+        "time" => Some(DateReading::TimeOfDay { start: of_day(point?), end: None, is_span: false, grains }),
+        "timerange" => Some(DateReading::TimeOfDay {
             start: text("start").and_then(of_day),
             end: text("end").and_then(of_day),
             is_span: true,
@@ -123,10 +123,10 @@ fn reading(kind: Option<&str>, value: &Value) -> Option<Wanted> {
         "date" | "datetime" => {
             let start = moment(point?)?;
             let length = if kind == "date" { 86_400 } else { length(&grains) };
-            let readings = Wanted::Span { start: Some(start), end: Some(start + length), grains };
+            let readings = DateReading::Span { start: Some(start), end: Some(start + length), grains };
             Some(readings)
         }
-        "daterange" | "datetimerange" => Some(Wanted::Span {
+        "daterange" | "datetimerange" => Some(DateReading::Span {
             start: text("start").and_then(moment),
             end: text("end").and_then(moment),
             grains,
@@ -136,72 +136,72 @@ fn reading(kind: Option<&str>, value: &Value) -> Option<Wanted> {
 }
 
 /// Seconds of the coarsest of the clock's grains.
-fn length(grains: &[Grain]) -> i64 {
+fn length(grains: &[Granularity]) -> i64 {
     match grains.iter().max() {
-        Some(Grain::Second) => 1,
-        Some(Grain::Minute) => 60,
+        Some(Granularity::Second) => 1,
+        Some(Granularity::Minute) => 60,
         _ => 3600,
     }
 }
 
 /// The grains that a TIMEX value allows; a part of a unit may also count in the next finer one.
-fn grains(timex: &str, kind: &str, value: &Value) -> Vec<Grain> {
+fn grains(timex: &str, kind: &str, value: &Value) -> Vec<Granularity> {
     let mut grains = match timex.strip_prefix('(') {
         Some(range) => of_duration(range.trim_end_matches(')').rsplit(',').next().unwrap_or_default(), range),
         None => of_value(timex),
     };
     let is_range = kind == "daterange" || kind == "datetimerange";
-    if is_range && grains == [Grain::Day] && kind == "daterange" {
-        grains.push(Grain::Week);
+    if is_range && grains == [Granularity::Day] && kind == "daterange" {
+        grains.push(Granularity::Week);
     }
     let is_closed = value.get("start").is_some() && value.get("end").is_some();
     if value.get("Mod").is_some() || is_range && is_closed && !timex.starts_with('(') {
         let finer = grains.iter().filter_map(|grain| match grain {
-            Grain::Year => Some(Grain::Month),
-            Grain::Month | Grain::Week => Some(Grain::Day),
-            Grain::Day => Some(Grain::Hour),
+            Granularity::Year => Some(Granularity::Month),
+            Granularity::Month | Granularity::Week => Some(Granularity::Day),
+            Granularity::Day => Some(Granularity::Hour),
             _ => None,
         });
-        let finer: Vec<Grain> = finer.collect();
+        let finer: Vec<Granularity> = finer.collect();
         grains.extend(finer);
     }
     grains
 }
 
-fn of_value(timex: &str) -> Vec<Grain> {
+fn of_value(timex: &str) -> Vec<Granularity> {
     if timex == "PRESENT_REF" {
-        return vec![Grain::Second];
+        return vec![Granularity::Second];
     }
     if let Some((_, clock)) = timex.split_once('T') {
         return match clock.matches(':').count() {
-            0 => vec![Grain::Hour],
-            1 => vec![Grain::Minute],
-            _ => vec![Grain::Second],
+            0 => vec![Granularity::Hour],
+            1 => vec![Granularity::Minute],
+            _ => vec![Granularity::Second],
         };
     }
     match timex.split_once('W') {
-        Some((_, week)) if week.ends_with("-WE") => vec![Grain::Week, Grain::Day],
-        Some((_, week)) if week.contains('-') => vec![Grain::Day],
-        Some(_) => vec![Grain::Week],
+        Some((_, week)) if week.ends_with("-WE") => vec![Granularity::Week, Granularity::Day],
+        Some((_, week)) if week.contains('-') => vec![Granularity::Day],
+        Some(_) => vec![Granularity::Week],
         None => match timex.matches('-').count() {
-            0 => vec![Grain::Year],
-            1 => vec![Grain::Month],
-            _ => vec![Grain::Day],
+            0 => vec![Granularity::Year],
+            1 => vec![Granularity::Month],
+            _ => vec![Granularity::Day],
         },
     }
 }
 
-fn of_duration(duration: &str, range: &str) -> Vec<Grain> {
+fn of_duration(duration: &str, range: &str) -> Vec<Granularity> {
     let has_seconds = range.split(',').next().is_some_and(|start| start.matches(':').count() == 2);
     match (duration.contains('T'), duration.chars().next_back()) {
-        (true, _) if has_seconds => vec![Grain::Second, Grain::Minute, Grain::Hour],
-        (true, Some('H')) => vec![Grain::Hour, Grain::Minute],
-        (true, Some('M')) => vec![Grain::Minute],
-        (true, _) => vec![Grain::Second],
-        (false, Some('W' | 'E')) => vec![Grain::Week],
-        (false, Some('M')) => vec![Grain::Month, Grain::Quarter],
-        (false, Some('Y')) => vec![Grain::Year, Grain::Decade, Grain::Century],
-        _ => vec![Grain::Day],
+        (true, _) if has_seconds => vec![Granularity::Second, Granularity::Minute, Granularity::Hour],
+        (true, Some('H')) => vec![Granularity::Hour, Granularity::Minute],
+        (true, Some('M')) => vec![Granularity::Minute],
+        (true, _) => vec![Granularity::Second],
+        (false, Some('W' | 'E')) => vec![Granularity::Week],
+        (false, Some('M')) => vec![Granularity::Month, Granularity::Quarter],
+        (false, Some('Y')) => vec![Granularity::Year, Granularity::Decade, Granularity::Century],
+        _ => vec![Granularity::Day],
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(dates[0], dates[2]);
         for values in [Value::Null, json!([]), json!([{"timex": ""}])] {
             let nothing = case_of(&typed(Value::Null, values)).dates;
-            assert!(matches!(nothing[0][..], [Wanted::Unresolved]), "{nothing:?}");
+            assert!(matches!(nothing[0][..], [DateReading::Unresolved]), "{nothing:?}");
         }
         let none = case_of(&Value::Null);
         assert_eq!((none.group, none.dates.len()), ("nothing", 0));

@@ -15,6 +15,8 @@ use std::fmt::Write as _;
 use mnemal_core::Confidence;
 use mnemal_extract::RuleExtractor;
 
+use super::gold::Label;
+
 /// Claims like the mean that a rule must be told from. Source: measured on unseen claims, each shifted without its own part: 3
 /// to 8 rank the best eighty of them alike, and a mean of the predicate between rule and all makes the ranking no better; of
 /// these the most careful.
@@ -26,7 +28,7 @@ const STEP: usize = 25;
 
 /// A claim that was judged.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedClaim {
     /// The rule that made it.
     pub rule: String,
     /// It is said in plain words.
@@ -45,7 +47,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, claim: &Judged, weight: f64) {
+    fn add(&mut self, claim: &JudgedClaim, weight: f64) {
         self.more += weight * (claim.right - claim.score);
         self.n += weight;
     }
@@ -64,7 +66,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, claim: &Judged, weight: f64) {
+    fn add(&mut self, claim: &JudgedClaim, weight: f64) {
         self.rules.entry(claim.rule.clone()).or_default().add(claim, weight);
         self.all.add(claim, weight);
     }
@@ -98,12 +100,12 @@ struct Kinds {
 }
 
 impl Kinds {
-    fn of(&mut self, claim: &Judged) -> &mut Sums {
+    fn of(&mut self, claim: &JudgedClaim) -> &mut Sums {
         if claim.is_plain { &mut self.plain } else { &mut self.any }
     }
 
     /// The score of a claim, shifted without its own part.
-    fn score_without(&mut self, claim: &Judged) -> f64 {
+    fn score_without(&mut self, claim: &JudgedClaim) -> f64 {
         let sums = self.of(claim);
         sums.add(claim, -1.0);
         let shift = sums.shift(&claim.rule);
@@ -113,7 +115,7 @@ impl Kinds {
 }
 
 /// Returns the table as the text of a pack, from claims of turns that rules were written on, and of unseen ones.
-pub fn table(read: &[Judged], unseen: &[Judged]) -> String {
+pub fn table(read: &[JudgedClaim], unseen: &[JudgedClaim]) -> String {
     let mut kinds = Kinds::default();
     for claim in read {
         kinds.of(claim).add(claim, READ);
@@ -172,14 +174,14 @@ fn rising(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     pools.iter().map(|pool| (pool.score / pool.n, pool.right / pool.n)).collect()
 }
 
-impl Judged {
-    /// Makes a judged claim.
-    pub fn new(rule: &str, score: Confidence, fits: Option<usize>) -> Self {
+impl JudgedClaim {
+    /// Makes a claim that is right if it has a label.
+    pub fn new(rule: &str, score: Confidence, label: Option<&Label>) -> Self {
         Self {
             rule: rule.strip_suffix(RuleExtractor::IN_PLAIN_WORDS).unwrap_or(rule).to_owned(),
             is_plain: rule.ends_with(RuleExtractor::IN_PLAIN_WORDS),
             score: f64::from(score.get()),
-            right: if fits.is_some() { 1.0 } else { 0.0 },
+            right: if label.is_some() { 1.0 } else { 0.0 },
         }
     }
 }
@@ -199,9 +201,9 @@ mod tests {
         assert_eq!(rising(&falling).len(), 1);
     }
 
-    fn claims(rule: &str, n: usize, right: f64) -> Vec<Judged> {
+    fn claims(rule: &str, n: usize, right: f64) -> Vec<JudgedClaim> {
         let (rule, is_plain) = rule.strip_suffix(" plain").map_or((rule, false), |rule| (rule, true));
-        (0..n).map(|_| Judged { rule: rule.to_owned(), is_plain, score: 0.8, right }).collect()
+        (0..n).map(|_| JudgedClaim { rule: rule.to_owned(), is_plain, score: 0.8, right }).collect()
     }
 
     /// The shift of a name in the part of a table.
@@ -215,7 +217,8 @@ mod tests {
     #[test]
     fn a_rule_that_is_often_wrong_is_shifted_down_and_unseen_turns_count_more() {
         let (wrong, good) = (claims("en.a.bad", 8, 0.0), claims("en.b.good", 8, 1.0));
-        let bad = |read: &[Judged], unseen: &[Judged]| shift(&table(read, unseen), "shift", "en.a.bad");
+        let bad =
+            |read: &[JudgedClaim], unseen: &[JudgedClaim]| shift(&table(read, unseen), "shift", "en.a.bad");
         let of_read = bad(&[wrong.clone(), good.clone()].concat(), &[]);
         let of_unseen = bad(&[], &[wrong, good].concat());
         assert!(of_unseen < of_read && of_read < 0.0 && of_unseen > -0.8, "{of_unseen} {of_read}");

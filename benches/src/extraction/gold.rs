@@ -5,12 +5,13 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use mnemal_core::{Act, Confidence, EntityKind, ExtractedFact, Extraction, Extractor, Subject, Zone};
+use mnemal_reader::VotingExtractor;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::fit::Judged;
+use super::fit::JudgedClaim;
 use super::stems::{is_same, stems};
-use super::{Share, Spoken, moment, read};
+use super::{Share, TurnText, moment, read};
 use crate::neutral::lines;
 
 #[derive(Debug, Deserialize)]
@@ -69,7 +70,7 @@ impl Label {
 #[derive(Debug)]
 pub struct Gold {
     /// The turns, in the order of the file.
-    pub turns: Vec<Spoken>,
+    pub turns: Vec<TurnText>,
     labels: Vec<LabelLine>,
 }
 
@@ -86,7 +87,7 @@ struct Counts {
     entity_recall: Share,
     by_rule: BTreeMap<String, (Share, Share, Share)>,
     failures: Vec<String>,
-    judged: Vec<Judged>,
+    judged: Vec<JudgedClaim>,
 }
 
 impl Gold {
@@ -98,7 +99,7 @@ impl Gold {
         let mut turns = Vec::new();
         for line in lines::<TurnLine>(&folder.join(format!("{half}.turns.jsonl")))? {
             let (at, offset_seconds) = moment(&line.at)?;
-            turns.push(Spoken {
+            turns.push(TurnText {
                 id: line.id,
                 before: line.prev,
                 text: line.text,
@@ -144,8 +145,29 @@ impl Gold {
     ///
     /// # Errors
     /// A turn that cannot become an event.
-    pub fn judged(&self, extractor: &dyn Extractor) -> Result<Vec<Judged>> {
+    pub fn judged(&self, extractor: &dyn Extractor) -> Result<Vec<JudgedClaim>> {
         Ok(self.counts(extractor)?.judged)
+    }
+
+    /// Returns every claim of the rules and of a model with the votes on it, and whether it is labeled: one JSON object each.
+    ///
+    /// # Errors
+    /// A turn that cannot become an event, or a model that fails to run.
+    pub fn votes(&self, extractor: &VotingExtractor) -> Result<Vec<Value>> {
+        let mut all = Vec::new();
+        for (number, (turn, labels)) in self.turns.iter().zip(&self.labels).enumerate() {
+            let found = turn.with_utterance(number, |utterance| extractor.votes(utterance))??;
+            let mut taken = vec![false; labels.claims.len()];
+            for (fact, votes) in found {
+                let label = claim_label(&mut taken, labels, &fact, &turn.text);
+                let is_self = label.is_some_and(Label::is_self_statement);
+                all.push(json!({
+                    "turn": turn.id, "rule": fact.rule.as_str(), "predicate": fact.predicate.as_str(),
+                    "rules": votes.rules, "reader": votes.reader, "right": label.is_some(), "self": is_self,
+                }));
+            }
+        }
+        Ok(all)
     }
 
     fn counts(&self, extractor: &dyn Extractor) -> Result<Counts> {
@@ -161,21 +183,13 @@ impl Gold {
 }
 
 impl Counts {
-    fn claims(&mut self, turn: &Spoken, labels: &LabelLine, extraction: &Extraction) {
+    fn claims(&mut self, turn: &TurnText, labels: &LabelLine, extraction: &Extraction) {
         let mut taken = vec![false; labels.claims.len()];
         for fact in &extraction.facts {
-            let fits =
-                labels.claims.iter().enumerate().find(|(place, label)| {
-                    taken.get(*place) == Some(&false) && agrees(fact, label, &turn.text)
-                });
-            if let Some((place, _)) = fits
-                && let Some(taken) = taken.get_mut(place)
-            {
-                *taken = true;
-            }
+            let fits = claim_label(&mut taken, labels, fact, &turn.text);
             let is_active = fact.confidence >= Confidence::ACTIVE;
-            let is_worth = fits.is_some_and(|(_, label)| label.w == Some(1));
-            self.judged.push(Judged::new(fact.rule.as_str(), fact.confidence, fits.map(|(place, _)| place)));
+            let is_worth = fits.is_some_and(|label| label.w == Some(1));
+            self.judged.push(JudgedClaim::new(fact.rule.as_str(), fact.confidence, fits));
             self.all_faithful.count(fits.is_some());
             let rule = self.by_rule.entry(fact.rule.as_str().to_owned()).or_default();
             rule.0.count(fits.is_some());
@@ -209,7 +223,7 @@ impl Counts {
         }
     }
 
-    fn traps(&mut self, turn: &Spoken, labels: &LabelLine, extraction: &Extraction) {
+    fn traps(&mut self, turn: &TurnText, labels: &LabelLine, extraction: &Extraction) {
         for (_, quote) in &labels.traps {
             let Some(start) = turn.text.find(quote.as_str()) else { continue };
             let range = start..start + quote.len();
@@ -248,6 +262,19 @@ impl Counts {
             self.entity_recall.count(taken);
         }
     }
+}
+
+/// Returns the first label that a claim agrees with and no other has taken, and takes it.
+fn claim_label<'l>(
+    taken: &mut [bool],
+    labels: &'l LabelLine,
+    fact: &ExtractedFact,
+    text: &str,
+) -> Option<&'l Label> {
+    let mut free = labels.claims.iter().zip(taken).filter(|(_, taken)| !**taken);
+    let (label, taken) = free.find(|(label, _)| agrees(fact, label, text))?;
+    *taken = true;
+    Some(label)
 }
 
 /// Returns a claim as a line for people: subject, predicate, act, object, rule and confidence.

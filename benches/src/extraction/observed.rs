@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::stems::{is_in, stems};
-use super::{Share, Spoken, moment, read};
+use super::{Share, TurnText, moment, read};
 use crate::neutral::lines;
 
 #[derive(Debug, Deserialize)]
@@ -30,26 +30,26 @@ struct Fact {
 
 /// Turns with what annotators noted of them.
 #[derive(Debug)]
-pub struct Observed {
+pub struct AnnotatedTurns {
     /// The turns, in the order of the file.
-    pub turns: Vec<Spoken>,
+    pub turns: Vec<TurnText>,
     observations: Vec<(String, Vec<String>, Vec<usize>)>,
 }
 
-impl Observed {
+impl AnnotatedTurns {
     /// Reads a folder with `corpus.jsonl` and `facts.jsonl`.
     ///
     /// # Errors
     /// A file that is missing, or a line that is no such record.
     pub fn read(folder: &Path) -> Result<Self> {
-        let mut turns: Vec<Spoken> = Vec::new();
+        let mut turns: Vec<TurnText> = Vec::new();
         let mut session = String::new();
         for line in lines::<Line>(&folder.join("corpus.jsonl"))? {
             let (at, _) = moment(&line.ts)?;
             let before = turns.last().filter(|_| session == line.session);
             let before = before.map(|turn| turn.text.clone()).unwrap_or_default();
             session = line.session;
-            turns.push(Spoken { id: line.id, before, text: line.text, at, zone: Zone::utc() });
+            turns.push(TurnText { id: line.id, before, text: line.text, at, zone: Zone::utc() });
         }
         let places: HashMap<&str, usize> =
             turns.iter().enumerate().map(|(place, turn)| (turn.id.as_str(), place)).collect();

@@ -7,7 +7,7 @@ use mnemal_core::{Event, EventKind, Extractor, Gazetteer, Origin, Timestamp, Too
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Share, Spoken};
+use super::{Share, TurnText};
 
 /// When the texts were said; none of them depends on it.
 const SAID_AT: i64 = 1_772_355_600_000_000;
@@ -58,8 +58,13 @@ fn utterance(event: &Event) -> Utterance<'_> {
 /// Makes the event of a text; without a role it is the user's.
 fn event(line: &Line, number: usize) -> Result<Event> {
     let at = Timestamp::from_micros(SAID_AT)?;
-    let said =
-        Spoken { id: line.id.clone(), before: String::new(), text: line.text.clone(), at, zone: Zone::utc() };
+    let said = TurnText {
+        id: line.id.clone(),
+        before: String::new(),
+        text: line.text.clone(),
+        at,
+        zone: Zone::utc(),
+    };
     let mut event = said.event(number)?;
     let (kind, origin) = match line.role.as_str() {
         "" => return Ok(event),
@@ -70,7 +75,7 @@ fn event(line: &Line, number: usize) -> Result<Event> {
         other => bail!("{}: no role {other}", line.id),
     };
     (event.role, event.level, event.trust) = (kind.role(), origin.level(), origin.trust());
-    if let mnemal_core::Body::Kept(said) = &mut event.body {
+    if let mnemal_core::Body::Present(said) = &mut event.body {
         (said.kind, said.origin) = (kind, origin);
     }
     Ok(event)

@@ -58,14 +58,14 @@ const CLASSES: [Class; 5] = [
 
 /// What is known of the acts of a message.
 #[derive(Clone, Debug)]
-enum Known {
+enum ActLabels {
     /// These and no others.
     Acts(Vec<FeedbackAct>),
     /// Not this one.
     Without(FeedbackAct),
 }
 
-impl Known {
+impl ActLabels {
     /// Returns whether the message is of a class; none if that is not known.
     fn is_of(&self, class: Class) -> Option<bool> {
         match self {
@@ -79,12 +79,12 @@ impl Known {
 #[derive(Clone, Debug)]
 struct Sample {
     signals: Vec<String>,
-    known: Known,
+    known: ActLabels,
     weight: f64,
 }
 
 impl Sample {
-    fn of(turn: Turn<'_>, known: Known, weight: f64) -> Self {
+    fn of(turn: Turn<'_>, known: ActLabels, weight: f64) -> Self {
         Self { signals: feedback_signals(turn).into_iter().collect(), known, weight }
     }
 }
@@ -151,13 +151,16 @@ impl Samples {
 
     fn add(&mut self, assistant: &str, user: &str, acts: Vec<FeedbackAct>, weight: f64) {
         let turn = Turn { user: &OwnWords::of_text(user), assistant: Some(assistant), earlier: &[] };
-        self.samples.push(Sample::of(turn, Known::Acts(acts), weight));
+        self.samples.push(Sample::of(turn, ActLabels::Acts(acts), weight));
     }
 
     fn add_example(&mut self, example: &FeedbackExample) {
         if example.assistant.is_some() {
-            let known =
-                if example.is_counter { Known::Without(example.act) } else { Known::Acts(vec![example.act]) };
+            let known = if example.is_counter {
+                ActLabels::Without(example.act)
+            } else {
+                ActLabels::Acts(vec![example.act])
+            };
             self.examples.push(Sample::of(example.turn(), known, EXAMPLE));
         }
     }
@@ -246,10 +249,10 @@ mod tests {
 
     #[test]
     fn a_counter_example_says_only_what_a_message_is_not() {
-        let known = Known::Without(FeedbackAct::Repair);
+        let known = ActLabels::Without(FeedbackAct::Repair);
         assert_eq!(known.is_of(CLASSES[0]), Some(false));
         assert_eq!(known.is_of(CLASSES[1]), None);
-        let known = Known::Acts(vec![FeedbackAct::Repair]);
+        let known = ActLabels::Acts(vec![FeedbackAct::Repair]);
         assert_eq!((known.is_of(CLASSES[0]), known.is_of(CLASSES[1])), (Some(true), Some(false)));
     }
 }

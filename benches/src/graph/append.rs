@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{Builder, Memory, Message, Projector as _, Scope, SessionId, SpaceId};
+use mnemal::ports::Projector as _;
+use mnemal::{Builder, Memory, Message, Scope, SessionId, SpaceId};
 use mnemal_extract::RuleExtractor;
 use mnemal_graph::GraphProjector;
 use mnemal_store::{SqliteStore, Stores};
 
-use super::{STEP, Told};
+use super::{STEP, UnfoldedSpace};
 use crate::cpu::{Watch, quantile};
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 use crate::spaces::is_logged;
 
 /// Appends of one round, in each state.
@@ -25,7 +26,7 @@ const ASKED_RATIO: f64 = 1.5;
 ///
 /// # Errors
 /// An append or a step that fails.
-pub async fn append_beside(told: &Told, rounds: usize) -> Result<Vec<Figure>> {
+pub async fn append_beside(told: &UnfoldedSpace, rounds: usize) -> Result<Vec<Figure>> {
     let store = Arc::new(SqliteStore::open(&told.file).await?);
     let engine = Builder::default().with_stores(Stores::all(Arc::clone(&store))).build()?;
     let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
@@ -55,7 +56,7 @@ pub async fn append_beside(told: &Told, rounds: usize) -> Result<Vec<Figure>> {
         Figure::time("append, wall p50", told.turns, idle),
         Figure::time("append beside the projector, wall p50", told.turns, beside),
         Figure::new("append beside the projector, ratio of medians", told.turns, ratio, "ratio")
-            .asked_if(Asked::AtMost(ASKED_RATIO), |_| true),
+            .asked_if(TargetBound::AtMost(ASKED_RATIO), |_| true),
         Figure::new("events folded meanwhile", told.turns, steps as f64, "events"),
     ])
 }

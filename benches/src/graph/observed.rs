@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal::{
-    AsOf, Cursor, Entity, EntityFilter, EntityId, Extraction, Extractor, Fact, FactFilter, MentionFilter,
-    Result,
-};
+use mnemal::events::Cursor;
+use mnemal::extract::Extraction;
+use mnemal::graph::{Entity, EntityFilter, MentionFilter};
+use mnemal::ports::Extractor;
+use mnemal::types::EntityId;
+use mnemal::{AsOf, Fact, FactFilter, Result};
 use mnemal_core::{
     Advance, DeadLetter, Edition, Error, GraphDelta, GraphStore, MentionRow, Producer, Projection, Utterance,
 };
@@ -37,13 +39,13 @@ pub(super) struct Tally {
 
 /// A store and an extractor that are watched. Nothing else may run in the process meanwhile.
 #[derive(Debug)]
-pub(super) struct Observed {
+pub(super) struct WatchedParts {
     store: Arc<SqliteStore>,
     extractor: RuleExtractor,
     tally: Mutex<Tally>,
 }
 
-impl Observed {
+impl WatchedParts {
     pub(super) fn new(store: Arc<SqliteStore>) -> Self {
         Self { store, extractor: RuleExtractor::new(), tally: Mutex::default() }
     }
@@ -82,7 +84,7 @@ fn no_clock(error: anyhow::Error) -> Error {
     Error::internal("no clock of processor time").because(std::io::Error::other(error))
 }
 
-impl Extractor for Observed {
+impl Extractor for WatchedParts {
     fn producer(&self) -> Producer {
         self.extractor.producer()
     }
@@ -98,7 +100,7 @@ impl Extractor for Observed {
 }
 
 #[async_trait]
-impl Projection<GraphDelta> for Observed {
+impl Projection<GraphDelta> for WatchedParts {
     async fn cursor(&self) -> Result<Cursor> {
         Projection::<GraphDelta>::cursor(self.store.as_ref()).await
     }
@@ -128,7 +130,7 @@ impl Projection<GraphDelta> for Observed {
 }
 
 #[async_trait]
-impl GraphStore for Observed {
+impl GraphStore for WatchedParts {
     async fn edition(&self) -> Result<Edition> {
         self.loaded(self.store.edition()).await
     }

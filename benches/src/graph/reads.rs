@@ -3,11 +3,12 @@
 use std::num::NonZeroUsize;
 
 use anyhow::{Context as _, Result, ensure};
-use mnemal::{AsOf, EntityFilter, Timestamp};
+use mnemal::graph::EntityFilter;
+use mnemal::{AsOf, Timestamp};
 
-use super::Told;
+use super::UnfoldedSpace;
 use crate::cpu::{Cost, Watch, quantile};
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 use crate::words::Dice;
 
 /// The seed of the names that are asked for.
@@ -34,7 +35,7 @@ pub struct Reads {
 ///
 /// # Errors
 /// A question that fails, or finds nothing.
-pub async fn reads(told: &Told, wanted: Reads) -> Result<Vec<Figure>> {
+pub async fn reads(told: &UnfoldedSpace, wanted: Reads) -> Result<Vec<Figure>> {
     let memory = told.open().await?;
     let graph = memory.graph().await?.value;
     let as_of = AsOf { world: memory.engine().now(), belief: Timestamp::MAX };
@@ -45,11 +46,11 @@ pub async fn reads(told: &Told, wanted: Reads) -> Result<Vec<Figure>> {
         let one = all.get(dice.below(all.len())).context("a graph without entities")?;
         let watch = Watch::start()?;
         // By its id, because several may have the name; the command does the rest with this one call.
-        let portrait = memory.portrait(&one.id.to_string(), as_of).await?;
+        let profile = memory.entity_profile(&one.id.to_string(), as_of).await?;
         shown.push(watch.stop()?);
-        ensure!(portrait.gaps.is_empty(), "a portrait lacks a part: {:?}", portrait.gaps);
+        ensure!(profile.gaps.is_empty(), "a portrait lacks a part: {:?}", profile.gaps);
         let watch = Watch::start()?;
-        let found = graph.neighbourhood(&[one.id], 2, AROUND, as_of).await?;
+        let found = graph.neighborhood(&[one.id], 2, AROUND, as_of).await?;
         around.push(watch.stop()?);
         walked = walked.max(found.facts.len());
     }
@@ -58,7 +59,7 @@ pub async fn reads(told: &Told, wanted: Reads) -> Result<Vec<Figure>> {
     let size = wanted.facts;
     let figure = |what: &str, costs: &[Cost], share, asked: f64| {
         let cpu: Vec<_> = costs.iter().map(|cost| cost.cpu).collect();
-        Figure::time(what, size, quantile(&cpu, share)).asked_if(Asked::AtMost(asked), is_large)
+        Figure::time(what, size, quantile(&cpu, share)).asked_if(TargetBound::AtMost(asked), is_large)
     };
     let wall = |what: &str, costs: &[Cost]| {
         let wall: Vec<_> = costs.iter().map(|cost| cost.wall).collect();

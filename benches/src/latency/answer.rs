@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
-use mnemal::{ChannelId, Context, Degraded, Gap, GapCause, Layer, Memory, Section, SessionId};
+use mnemal::context::Section;
+use mnemal::types::{ChannelId, Degraded, GapCause, Layer};
+use mnemal::{Context, Gap, Memory, SessionId};
 
 use super::life::{LIVE, channel};
-use super::{Bed, builder};
+use super::{CorpusSpace, builder};
 use crate::cpu::{Cost, Watch, quantile};
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 
 /// Calls before the first one that counts.
 const WARM_UP: usize = 10;
@@ -25,7 +27,7 @@ const ASKED_CONTEXT: &[(usize, f64, f64)] = &[(100_000, 5.0, 15.0)];
 ///
 /// # Errors
 /// A recall that fails, or of which an arm does.
-pub async fn recall(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+pub async fn recall(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
     let questions = bed.questions();
     let mut costs = Vec::with_capacity(questions.len());
     let mut stale = 0;
@@ -51,7 +53,7 @@ pub async fn recall(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// A context that fails.
-pub async fn context(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+pub async fn context(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
     let questions = bed.questions();
     let mut costs = Vec::with_capacity(questions.len());
     let mut tokens = 0.0;
@@ -76,7 +78,7 @@ const ASKED_RECEIPT: f64 = 0.2;
 ///
 /// # Errors
 /// A context that fails or lacks a part.
-pub async fn life_contexts(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+pub async fn life_contexts(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
     let live = memory.for_session(SessionId::new(LIVE)?);
     let channel = channel(memory).await?;
     let questions = bed.questions();
@@ -110,7 +112,7 @@ pub async fn life_contexts(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
         }
         let share = 1.0 - median(&without) / median(&with).max(f64::EPSILON);
         let figure = Figure::new(format!("{name}, share of its receipt, CPU"), bed.size(), share, "");
-        all.push(figure.asked_if(Asked::AtMost(ASKED_RECEIPT), |_| true));
+        all.push(figure.asked_if(TargetBound::AtMost(ASKED_RECEIPT), |_| true));
     }
     all.extend(lines.figures(bed.size()));
     Ok(all)
@@ -162,7 +164,9 @@ fn figures(name: &str, size: usize, costs: &[Cost], asked: &[(usize, f64, f64)])
     let (p50, p99) = asked
         .iter()
         .find(|(at, ..)| *at == size)
-        .map_or((Asked::Nothing, Asked::Nothing), |(_, p50, p99)| (Asked::AtMost(*p50), Asked::AtMost(*p99)));
+        .map_or((TargetBound::Nothing, TargetBound::Nothing), |(_, p50, p99)| {
+            (TargetBound::AtMost(*p50), TargetBound::AtMost(*p99))
+        });
     vec![
         Figure::time(format!("{name}, CPU p50"), size, quantile(&cpu, 0.5)).asked_if(p50, |_| true),
         Figure::time(format!("{name}, CPU p99"), size, quantile(&cpu, 0.99)).asked_if(p99, |_| true),

@@ -5,17 +5,20 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use anyhow::Result;
-use mnemal::{EventStore as _, Indexer as _, LogEntry, Memory, Message, NewEvent, Origin, Slot};
+use mnemal::events::LogEntry;
+use mnemal::ports::{EventStore as _, Indexer as _};
+use mnemal::types::Slot;
+use mnemal::{Memory, Message, NewEvent, Origin};
 use mnemal_core::{ChannelId, EventId, EventKind, Metadata, SessionId, Speaker, Zone};
 use mnemal_providers::StaticEmbedder;
 use mnemal_recall::EventIndexer;
 use mnemal_store::SqliteStore;
 use mnemal_text::Language;
 
-use super::{Bed, SEED};
+use super::{CorpusSpace, SEED};
 use crate::chat::{Chat, Turn};
 use crate::cpu::{Watch, quantile};
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 use crate::spaces::is_logged;
 
 /// Bytes of the write that is flushed for comparison: one page of the database.
@@ -31,7 +34,7 @@ const ASKED_APPEND: f64 = 50_000.0;
 ///
 /// # Errors
 /// A call that fails or lacks something.
-pub async fn log_one(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+pub async fn log_one(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
     let (mut cpu, mut wall) = (Vec::new(), Vec::new());
     for turn in Chat::new(!SEED).take(bed.samples) {
         let message =
@@ -54,7 +57,7 @@ pub async fn log_one(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn flush(bed: &Bed) -> Result<Figure> {
+pub fn flush(bed: &CorpusSpace) -> Result<Figure> {
     let path = bed.folder().join("flush.bin");
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     let mut wall = Vec::new();
@@ -71,7 +74,7 @@ pub fn flush(bed: &Bed) -> Result<Figure> {
 ///
 /// # Errors
 /// A batch that is refused.
-pub async fn store_alone(bed: &Bed) -> Result<Figure> {
+pub async fn store_alone(bed: &CorpusSpace) -> Result<Figure> {
     let store = SqliteStore::open(bed.folder().join("alone.db")).await?;
     let mut turns = Chat::new(SEED);
     let mut batches = Vec::with_capacity(BATCHES);
@@ -87,7 +90,7 @@ pub async fn store_alone(bed: &Bed) -> Result<Figure> {
     let rate = (BATCH * BATCHES) as f64 / cost.cpu.as_secs_f64();
     let figure =
         Figure::new("append of ready entries, events a CPU-second", BATCH * BATCHES, rate, "events/s");
-    Ok(figure.asked_if(Asked::AtLeast(ASKED_APPEND), |_| true))
+    Ok(figure.asked_if(TargetBound::AtLeast(ASKED_APPEND), |_| true))
 }
 
 /// Makes entries as the log's pipeline would, with terms and vectors.
@@ -97,7 +100,7 @@ pub async fn store_alone(bed: &Bed) -> Result<Figure> {
 pub async fn entries(turns: &mut Chat, count: usize) -> mnemal::Result<Vec<LogEntry>> {
     let turns: Vec<Turn> = turns.take(count).collect();
     let events = turns.iter().map(event).collect::<mnemal::Result<Vec<_>>>()?;
-    let embedder = Arc::new(StaticEmbedder::built_in()) as Arc<dyn mnemal::Embedder>;
+    let embedder = Arc::new(StaticEmbedder::built_in()) as Arc<dyn mnemal::ports::Embedder>;
     let indexer = EventIndexer::new(Language::English, Slot::Filled(embedder));
     let index = indexer.index(&events).await?;
     let entry = |((turn, event), index): ((&Turn, NewEvent), _)| LogEntry {

@@ -4,17 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{EventStore as _, Indexer as _, LogEntry, NewEvent, Slot};
+use mnemal::NewEvent;
+use mnemal::events::LogEntry;
+use mnemal::ports::{EventStore as _, Indexer as _};
+use mnemal::types::Slot;
 use mnemal_providers::StaticEmbedder;
 use mnemal_recall::EventIndexer;
 use mnemal_store::SqliteStore;
 use mnemal_text::Language;
 
 use super::append::entries;
-use super::{Bed, SEED};
+use super::{CorpusSpace, SEED};
 use crate::chat::Chat;
 use crate::cpu::Watch;
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 
 /// Events of one batch.
 const BATCH: usize = 1_000;
@@ -27,7 +30,7 @@ const ASKED_BUILD: f64 = 15_000.0;
 ///
 /// # Errors
 /// A batch that is refused.
-pub async fn build(bed: &Bed) -> Result<Vec<Figure>> {
+pub async fn build(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let mut turns = Chat::new(SEED);
     let mut batches = Vec::with_capacity(BATCHES);
     for _ in 0..BATCHES {
@@ -48,12 +51,12 @@ pub async fn build(bed: &Bed) -> Result<Vec<Figure>> {
         each("index build: terms, marks and vectors, CPU", analysis),
         each("index build: blocks, CPU", blocks),
         Figure::new("index build with vectors, events a CPU-second", events, rate, "events/s")
-            .asked_if(Asked::AtLeast(ASKED_BUILD), |_| true),
+            .asked_if(TargetBound::AtLeast(ASKED_BUILD), |_| true),
     ])
 }
 
 async fn analysed(batches: &[Vec<LogEntry>]) -> Result<Duration> {
-    let embedder = Arc::new(StaticEmbedder::built_in()) as Arc<dyn mnemal::Embedder>;
+    let embedder = Arc::new(StaticEmbedder::built_in()) as Arc<dyn mnemal::ports::Embedder>;
     let indexer = EventIndexer::new(Language::English, Slot::Filled(embedder));
     let mut cost = Duration::ZERO;
     for batch in batches {
@@ -65,7 +68,7 @@ async fn analysed(batches: &[Vec<LogEntry>]) -> Result<Duration> {
     Ok(cost)
 }
 
-async fn appended(bed: &Bed, name: &str, batches: &[Vec<LogEntry>]) -> Result<Duration> {
+async fn appended(bed: &CorpusSpace, name: &str, batches: &[Vec<LogEntry>]) -> Result<Duration> {
     let store = SqliteStore::open(bed.folder().join(name)).await?;
     let watch = Watch::start()?;
     for batch in batches {

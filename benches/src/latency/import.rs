@@ -6,9 +6,9 @@ use std::io::BufReader;
 use anyhow::{Result, ensure};
 use mnemal::{ImportFormat, Within};
 
-use super::Bed;
+use super::CorpusSpace;
 use crate::cpu::Watch;
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 use crate::spaces::own_history;
 
 /// Events a second of CPU time.
@@ -21,7 +21,7 @@ const ASKED_FROM: usize = 10_000;
 ///
 /// # Errors
 /// An import that is not whole.
-pub async fn import(bed: &Bed) -> Result<Vec<Figure>> {
+pub async fn import(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let memory = bed.open().await?;
     let file = BufReader::new(File::open(bed.corpus())?);
     let options = own_history(Within::All);
@@ -36,7 +36,7 @@ pub async fn import(bed: &Bed) -> Result<Vec<Figure>> {
     let on_disk = (std::fs::metadata(bed.space())?.len() + log) as f64;
     Ok(vec![
         Figure::new("import, events a CPU-second", bed.size(), rate, "events/s")
-            .asked_if(Asked::AtLeast(ASKED_IMPORT), |size| size >= ASKED_FROM),
+            .asked_if(TargetBound::AtLeast(ASKED_IMPORT), |size| size >= ASKED_FROM),
         Figure::new("import, events a second on the wall", bed.size(), on_wall, "events/s"),
         Figure::new("space on disk with its log, beside the corpus", bed.size(), on_disk / raw, "×"),
     ])

@@ -5,12 +5,11 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use mnemal::{
-    Category, ChannelId, EventFilter, Importance, Keep, KeyPrefix, Layer, Memory, Message, NoteKey,
-    SessionId, ToolName,
-};
+use mnemal::types::{Category, ChannelId, Importance, Layer, ToolName};
+use mnemal::working::{KeyPrefix, PutOptions};
+use mnemal::{EventFilter, Memory, Message, NoteKey, SessionId};
 
-use super::{Bed, SEED};
+use super::{CorpusSpace, SEED};
 use crate::chat::Chat;
 use crate::cpu::Watch;
 use crate::figure::Figure;
@@ -48,7 +47,7 @@ pub(crate) const LIVE: &str = "live";
 
 /// What is made up once for a life.
 #[derive(Debug)]
-struct World {
+struct Vocabulary {
     dice: Dice,
     words: Words,
     first: Vec<String>,
@@ -56,7 +55,7 @@ struct World {
     places: Vec<String>,
 }
 
-impl World {
+impl Vocabulary {
     fn new() -> Self {
         let (mut dice, words) = (Dice::new(SEED), Words::default());
         let mut some = |count| (0..count).map(|_| capital(&words.rare(&mut dice))).collect::<Vec<_>>();
@@ -112,7 +111,7 @@ impl World {
 /// # Errors
 /// Those of the writer.
 pub(crate) fn write_life(turns: usize, out: &mut impl Write) -> IoResult<()> {
-    let mut world = World::new();
+    let mut world = Vocabulary::new();
     for mut turn in Chat::new(SEED).take(turns) {
         turn.speaker = if turn.number % 2 == 0 { "user" } else { "assistant" };
         let chance = world.dice.unit();
@@ -128,7 +127,7 @@ pub(crate) fn write_life(turns: usize, out: &mut impl Write) -> IoResult<()> {
 
 /// Makes questions: for something that was said, about people, for advice, about things, in turn.
 pub(crate) fn questions(turns: usize, count: usize) -> Vec<String> {
-    let mut world = World::new();
+    let mut world = Vocabulary::new();
     let said = crate::chat::questions(SEED, turns, count);
     let ask = |(place, said): (usize, String)| match place % 5 {
         0 => said,
@@ -145,7 +144,7 @@ pub(crate) fn questions(turns: usize, count: usize) -> Vec<String> {
 ///
 /// # Errors
 /// A layer that does not catch up, and those of the engine.
-pub async fn furnish(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+pub async fn furnish(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
     noted(memory).await?;
     used(memory).await?;
     let channel = channel(memory).await?;
@@ -164,13 +163,13 @@ pub async fn furnish(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
 
 /// The place where the life was told.
 pub(crate) async fn channel(memory: &Memory) -> Result<ChannelId> {
-    let first = memory.scan(&EventFilter::live(), mnemal::Cursor::START, NonZeroUsize::MIN).await?;
-    let event = first.first().and_then(mnemal::Event::kept).context("a space without events")?;
+    let first = memory.scan(&EventFilter::live(), mnemal::events::Cursor::START, NonZeroUsize::MIN).await?;
+    let event = first.first().and_then(mnemal::Event::body).context("a space without events")?;
     Ok(event.channel.clone())
 }
 
 async fn noted(memory: &Memory) -> Result<()> {
-    let mut world = World::new();
+    let mut world = Vocabulary::new();
     for number in 0..NOTES {
         let category = match number % 10 {
             0 => "identity",
@@ -210,7 +209,7 @@ async fn kept(memory: &Memory) -> Result<()> {
     for own in ["session/live", "patrol/disk", "subagent/review"] {
         let working = memory.engine().working(KeyPrefix::new(own)?)?;
         for number in 0..ENTRIES {
-            let keep = Keep { ttl: Some(Duration::from_hours(48)), ..Keep::default() };
+            let keep = PutOptions { ttl: Some(Duration::from_hours(48)), ..PutOptions::default() };
             let _kept = working.put(&format!("entry-{number}"), format!("value {number}"), keep).await?;
         }
     }
@@ -218,7 +217,7 @@ async fn kept(memory: &Memory) -> Result<()> {
 }
 
 /// Folds notes, the graph and the summaries; the time of each is that of what upkeep does.
-async fn folded(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+async fn folded(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
     let engine = memory.engine();
     let watch = Watch::start()?;
     let unread = engine.fold_within(Duration::from_mins(PATIENCE_MINUTES)).await;
@@ -243,7 +242,7 @@ async fn folded(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
 }
 
 /// Counts what the layers hold, and that none is behind.
-async fn held(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
+async fn held(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
     let health = memory.health().await?;
     for part in &health.parts {
         ensure!(part.cause.is_none() && part.behind == 0, "a layer is behind: {part:?}");
@@ -251,9 +250,9 @@ async fn held(bed: &Bed, memory: &Memory) -> Result<Vec<Figure>> {
     let as_of = mnemal::AsOf::present(memory.engine().now());
     let learnings = memory.learnings(&mnemal::LearningFilter::all(), as_of).await?.len();
     let graph = memory.graph().await?.value;
-    let entities = graph.all(&mnemal::EntityFilter::all(), as_of).await?.len();
+    let entities = graph.all(&mnemal::graph::EntityFilter::all(), as_of).await?.len();
     let summaries = memory.summaries().await?.value;
-    let below = summaries.tree(&mnemal::NodePath::Root, 1).await?.len();
+    let below = summaries.tree(&mnemal::summaries::NodePath::Root, 1).await?.len();
     let count = |name: &str, value: usize| Figure::new(name, bed.size(), value as f64, "rows");
     Ok(vec![
         count("notes and learnings that hold", learnings),

@@ -5,12 +5,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use mnemal::{Gap, GapCause};
+use mnemal::Gap;
+use mnemal::types::GapCause;
 use serde::{Deserialize, Serialize};
 
-use super::{Bed, open};
+use super::{CorpusSpace, open};
 use crate::cpu::{Watch, children_cpu, quantile, resident_bytes};
-use crate::figure::{Asked, Figure};
+use crate::figure::{Figure, TargetBound};
 
 /// Questions that a fresh process answers before its memory is measured.
 const QUESTIONS: usize = 20;
@@ -29,7 +30,7 @@ const ASKED_COMMAND: f64 = 30.0;
 
 /// A fresh process's own measurements.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub struct Fresh {
+pub struct ProcessMetrics {
     /// Milliseconds of CPU time from opening to the first answer.
     pub first_cpu: f64,
     /// Events that the first answer did not know yet.
@@ -46,7 +47,7 @@ pub struct Fresh {
 ///
 /// # Errors
 /// A space that cannot be opened, or a recall that fails.
-pub async fn fresh_here(space: &Path, questions: &[String]) -> Result<Fresh> {
+pub async fn fresh_here(space: &Path, questions: &[String]) -> Result<ProcessMetrics> {
     let (watch, to_whole) = (Watch::start()?, Watch::start()?);
     let memory = open(space).await?;
     let mut questions = questions.iter();
@@ -59,7 +60,7 @@ pub async fn fresh_here(space: &Path, questions: &[String]) -> Result<Fresh> {
         drop(memory.recall(question).await?);
     }
     let millis = |time: std::time::Duration| time.as_secs_f64() * 1_000.0;
-    Ok(Fresh {
+    Ok(ProcessMetrics {
         first_cpu: millis(first.cpu),
         first_wall: millis(first.wall),
         first_lacks: found.gaps.iter().filter_map(behind).sum(),
@@ -76,12 +77,12 @@ fn behind(gap: &Gap) -> Option<u64> {
 ///
 /// # Errors
 /// A process that fails.
-pub fn fresh(bed: &Bed) -> Result<Vec<Figure>> {
+pub fn fresh(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--fresh").arg(bed.space()).args(bed.questions().iter().take(QUESTIONS));
     let output = command.stderr(Stdio::inherit()).output()?;
     ensure!(output.status.success(), "the fresh process failed: {}", output.status);
-    let said: Fresh = serde_json::from_slice(&output.stdout)?;
+    let said: ProcessMetrics = serde_json::from_slice(&output.stdout)?;
     let resident = said.resident as f64 / 1e6;
     let most = ASKED_MEMORY.iter().find(|(at, _)| *at == bed.size());
     Ok(vec![
@@ -90,7 +91,7 @@ pub fn fresh(bed: &Bed) -> Result<Vec<Figure>> {
         Figure::new("events that the first answer lacks", bed.size(), said.first_lacks as f64, "events"),
         Figure::new("open until the index is whole, CPU", bed.size(), said.whole_cpu, "ms"),
         Figure::new("resident memory of a process that recalls", bed.size(), resident, "MB")
-            .asked_if(most.map_or(Asked::Nothing, |(_, most)| Asked::AtMost(*most)), |_| true),
+            .asked_if(most.map_or(TargetBound::Nothing, |(_, most)| TargetBound::AtMost(*most)), |_| true),
     ])
 }
 
@@ -98,7 +99,7 @@ pub fn fresh(bed: &Bed) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// A command that fails.
-pub fn one_shot(bed: &Bed, program: &Path) -> Result<Vec<Figure>> {
+pub fn one_shot(bed: &CorpusSpace, program: &Path) -> Result<Vec<Figure>> {
     let questions = bed.questions();
     let (mut cpu, mut wall) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -113,7 +114,7 @@ pub fn one_shot(bed: &Bed, program: &Path) -> Result<Vec<Figure>> {
     }
     Ok(vec![
         Figure::time("one command `mnemal recall`, CPU median", bed.size(), quantile(&cpu, 0.5))
-            .asked_if(Asked::AtMost(ASKED_COMMAND), |size| size == COMMAND_AT),
+            .asked_if(TargetBound::AtMost(ASKED_COMMAND), |size| size == COMMAND_AT),
         Figure::time("one command `mnemal recall`, wall p50", bed.size(), quantile(&wall, 0.5)),
     ])
 }
@@ -122,7 +123,7 @@ pub fn one_shot(bed: &Bed, program: &Path) -> Result<Vec<Figure>> {
 ///
 /// # Errors
 /// A hook that fails, or that injects nothing in any of its runs.
-pub fn hooks(bed: &Bed, program: &Path) -> Result<Vec<Figure>> {
+pub fn hooks(bed: &CorpusSpace, program: &Path) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for event in ["SessionStart", "UserPromptSubmit"] {
         let (mut cpu, mut wall, mut injected) = (Vec::new(), Vec::new(), 0);
@@ -143,14 +144,14 @@ pub fn hooks(bed: &Bed, program: &Path) -> Result<Vec<Figure>> {
         ensure!(injected > 0, "no {event} of {} injected anything", wall.len());
         figures.push(
             Figure::time(format!("one hook {event}, CPU"), bed.size(), quantile(&cpu, 0.5))
-                .asked_if(Asked::AtMost(ASKED_COMMAND), |size| size == COMMAND_AT),
+                .asked_if(TargetBound::AtMost(ASKED_COMMAND), |size| size == COMMAND_AT),
         );
         figures.push(Figure::time(format!("one hook {event}, wall p50"), bed.size(), quantile(&wall, 0.5)));
     }
     Ok(figures)
 }
 
-fn hook(bed: &Bed, program: &Path, event: &str, input: &str) -> Result<String> {
+fn hook(bed: &CorpusSpace, program: &Path, event: &str, input: &str) -> Result<String> {
     let mut command = Command::new(program);
     command.arg("--db").arg(bed.space()).args(["hook", "claude-code", event]);
     command.env("HOME", bed.folder()).env("MNEMAL_DATA_DIR", bed.folder()).env_remove("XDG_CONFIG_HOME");
@@ -161,7 +162,7 @@ fn hook(bed: &Bed, program: &Path, event: &str, input: &str) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn run(bed: &Bed, program: &Path, question: &str) -> Result<()> {
+fn run(bed: &CorpusSpace, program: &Path, question: &str) -> Result<()> {
     let mut command = Command::new(program);
     command.arg("--db").arg(bed.space()).args(["--quiet", "recall", question]);
     // The user's own configuration must not count.

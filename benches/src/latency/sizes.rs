@@ -4,11 +4,12 @@ use std::mem::size_of;
 use std::num::NonZeroUsize;
 
 use anyhow::Result;
-use mnemal::{Cursor, IndexStore as _};
+use mnemal::events::Cursor;
+use mnemal::ports::IndexStore as _;
 use mnemal_core::{EventId, IndexBlock, Level, Marks, Posting, Role, Seq, TermHash, Timestamp};
 use mnemal_store::SqliteStore;
 
-use super::Bed;
+use super::CorpusSpace;
 use crate::figure::Figure;
 
 /// Rows of a load.
@@ -20,7 +21,7 @@ const LEAST: f64 = 0.5;
 ///
 /// # Errors
 /// A space that cannot be read.
-pub async fn sizes(bed: &Bed) -> Result<Vec<Figure>> {
+pub async fn sizes(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let store = SqliteStore::open(bed.space()).await?;
     let mut figures = tables(&store, bed).await?;
     let mut columns = Columns::default();
@@ -41,7 +42,7 @@ pub async fn sizes(bed: &Bed) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-async fn tables(store: &SqliteStore, bed: &Bed) -> Result<Vec<Figure>> {
+async fn tables(store: &SqliteStore, bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, bytes) in store.table_bytes().await? {
         let each = bytes as f64 / bed.size() as f64;

@@ -11,7 +11,7 @@ use crate::dates::civil::seconds;
 
 /// How a turn came in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Way {
+pub enum InputPath {
     /// With an import of the owner's own history.
     Import,
     /// Message by message.
@@ -32,7 +32,7 @@ pub struct Turn {
     /// Its words.
     pub text: String,
     /// How it came in.
-    pub way: Way,
+    pub way: InputPath,
     /// The line of the file.
     pub record: Value,
 }
@@ -162,8 +162,8 @@ fn turn(record: Value) -> Result<Turn> {
     let at = record.get("ts").with_context(|| format!("turn {id} has no time"))?;
     let at = moment(at).with_context(|| format!("turn {id}"))?;
     let way = match first(&record, &["by"]).as_str() {
-        "" | "import" => Way::Import,
-        "log" => Way::Log,
+        "" | "import" => InputPath::Import,
+        "log" => InputPath::Log,
         other => bail!("turn {id} came in by {other:?}; there are import and log"),
     };
     let session = if session.is_empty() { "s".to_owned() } else { session };

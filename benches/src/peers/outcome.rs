@@ -18,7 +18,7 @@ const MEGABYTE: f64 = 1e6;
 
 /// A peer's report about its build.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Built {
+pub struct BuildReport {
     /// As the peer calls itself.
     pub version: String,
     /// Texts that it took in.
@@ -31,7 +31,7 @@ pub struct Built {
 
 /// A peer's report about its answers.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Asked {
+pub struct AnswerReport {
     /// As the peer calls itself.
     pub version: String,
     /// The cost of each question, in the order of the questions.
@@ -75,11 +75,11 @@ pub struct MemoryUse {
 
 /// Everything that was measured of one peer, one set and one layout.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct PeerMeasurement {
     /// The build.
-    pub built: Built,
+    pub built: BuildReport,
     /// The answers.
-    pub asked: Asked,
+    pub asked: AnswerReport,
     /// Bytes of the store after the build.
     pub disk: u64,
     /// The score; `None` without labels.
@@ -96,7 +96,7 @@ pub struct Outcome {
     /// How conversations were kept apart.
     pub layout: Layout,
     /// The measurements, or the reason for having none.
-    pub measured: Result<Measured, String>,
+    pub measured: Result<PeerMeasurement, String>,
 }
 
 /// The whole comparison.
@@ -134,9 +134,9 @@ impl Outcome {
     }
 }
 
-impl Measured {
+impl PeerMeasurement {
     fn json(&self) -> Value {
-        let Built { version, events, .. } = &self.built;
+        let BuildReport { version, events, .. } = &self.built;
         let MemoryUse { bare, resident, peak } = self.asked.memory;
         let time = |share: f64, of: fn(&Nanos) -> u64| rounded(self.query(share, of));
         json!({
@@ -237,12 +237,13 @@ pub fn table(outcomes: &[Outcome]) -> String {
 mod tests {
     use super::*;
 
-    fn measured() -> Measured {
+    fn measured() -> PeerMeasurement {
         let cost = |millis: u64| Nanos { cpu: millis * 1_000_000, wall: millis * 2_000_000 };
-        let built = Built { version: "1".to_owned(), events: 500, cpu: 250_000_000, wall: 1_000_000_000 };
+        let built =
+            BuildReport { version: "1".to_owned(), events: 500, cpu: 250_000_000, wall: 1_000_000_000 };
         let memory = MemoryUse { bare: 1, resident: 2_000_000, peak: 3 };
-        let asked = Asked { costs: (1..=100).map(cost).collect(), memory, ..Asked::default() };
-        Measured { built, asked, disk: 4_000_000, report: None }
+        let asked = AnswerReport { costs: (1..=100).map(cost).collect(), memory, ..AnswerReport::default() };
+        PeerMeasurement { built, asked, disk: 4_000_000, report: None }
     }
 
     #[test]

@@ -6,13 +6,12 @@ use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use mnemal::{
-    Degraded, Engine, Gap, GapCause, Hit, ImportFormat, InstallationKey, Memory, RecallMode, Recalled, Scope,
-    Settings, SpaceId, Within,
-};
+use mnemal::recall::RecallMode;
+use mnemal::types::{Degraded, GapCause, InstallationKey};
+use mnemal::{Engine, Gap, Hit, ImportFormat, Memory, RecallResult, Scope, Settings, SpaceId, Within};
 
-use super::handed::{CORPUS, Line};
-use super::outcome::{Asked, Built, MemoryUse, Nanos};
+use super::outcome::{AnswerReport, BuildReport, MemoryUse, Nanos};
+use super::peer_input::{CORPUS, Line};
 use super::{Layout, TOP};
 use crate::cpu::{Cost, Watch, peak_bytes, resident_bytes};
 use crate::neutral::{Row, Turn, lines};
@@ -44,7 +43,7 @@ pub async fn act(arguments: &[String]) -> Result<()> {
 }
 
 /// Imports the corpus as it is: reading, rules, analysis and vectors are part of what is measured.
-async fn build(handed: &Path, store: &Path, layout: Layout) -> Result<Built> {
+async fn build(handed: &Path, store: &Path, layout: Layout) -> Result<BuildReport> {
     let corpus = handed.join(CORPUS);
     let turns: Vec<Turn> = lines(&corpus)?;
     let events = turns.len();
@@ -64,11 +63,11 @@ async fn build(handed: &Path, store: &Path, layout: Layout) -> Result<Built> {
     }
     let cost = Nanos::of(watch.stop()?);
     ensure!(taken == events as u64, "imported {taken} of {events}");
-    Ok(Built { version: version(), events, cpu: cost.cpu, wall: cost.wall })
+    Ok(BuildReport { version: version(), events, cpu: cost.cpu, wall: cost.wall })
 }
 
 /// Asks every question once, after a few of each conversation that do not count.
-async fn ask(handed: &Path, store: &Path, layout: Layout) -> Result<Asked> {
+async fn ask(handed: &Path, store: &Path, layout: Layout) -> Result<AnswerReport> {
     let bare = resident_bytes()?;
     let questions: Vec<Line> = lines(&handed.join("questions.jsonl"))?;
     let mut spaces: HashMap<String, (Engine, Memory)> = HashMap::new();
@@ -87,12 +86,12 @@ async fn ask(handed: &Path, store: &Path, layout: Layout) -> Result<Asked> {
             drop(answer(&of(question)?.1, question).await?);
         }
     }
-    let mut said = Asked { version: version(), ..Asked::default() };
+    let mut said = AnswerReport { version: version(), ..AnswerReport::default() };
     for question in &questions {
         let (cost, found) = answer(&of(question)?.1, question).await?;
         said.stale += usize::from(!found.gaps.is_empty());
         said.costs.push(Nanos::of(cost));
-        let source = |hit: &Hit| Some(hit.event.kept()?.metadata.get("source_id")?.clone());
+        let source = |hit: &Hit| Some(hit.event.body()?.metadata.get("source_id")?.clone());
         let ranked = found.hits.iter().filter_map(source).collect();
         said.rows.push(Row { id: question.id.clone(), ranked });
     }
@@ -100,7 +99,7 @@ async fn ask(handed: &Path, store: &Path, layout: Layout) -> Result<Asked> {
     Ok(said)
 }
 
-async fn answer(memory: &Memory, question: &Line) -> Result<(Cost, Degraded<Recalled>)> {
+async fn answer(memory: &Memory, question: &Line) -> Result<(Cost, Degraded<RecallResult>)> {
     let watch = Watch::start()?;
     let found = memory.recall(&question.text).limit(TOP).mode(RecallMode::Auto).await?;
     let cost = watch.stop()?;
@@ -135,12 +134,12 @@ fn version() -> String {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::peers::Handed;
+    use crate::peers::PeerInput;
 
     #[tokio::test]
     async fn what_is_built_is_found_by_another_open() {
         let folder = tempfile::tempdir().unwrap();
-        let handed = Handed::made("made", 200, 12, folder.path().join("handed")).await.unwrap();
+        let handed = PeerInput::made("made", 200, 12, folder.path().join("handed")).await.unwrap();
         let (store, out) = (folder.path().join("store"), folder.path().join("out.json"));
         let run = async |phase: &str| {
             let arguments = [phase.as_ref(), handed.folder.as_path(), &store, Path::new("pooled"), &out]
@@ -148,9 +147,9 @@ mod tests {
             act(&arguments).await.unwrap();
             std::fs::read(&out).unwrap()
         };
-        let built: Built = serde_json::from_slice(&run("build").await).unwrap();
+        let built: BuildReport = serde_json::from_slice(&run("build").await).unwrap();
         assert_eq!(built.events, 200);
-        let asked: Asked = serde_json::from_slice(&run("ask").await).unwrap();
+        let asked: AnswerReport = serde_json::from_slice(&run("ask").await).unwrap();
         assert_eq!((asked.costs.len(), asked.rows.len()), (12, 12));
         assert!(asked.rows.iter().all(|row| row.ranked.len() == TOP), "{:?}", asked.rows);
         assert!(asked.memory.resident >= asked.memory.bare && asked.costs.iter().all(|cost| cost.cpu > 0));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::de::DeserializeOwned;
 
-use super::{Handed, Layout};
+use super::{Layout, PeerInput};
 
 /// Longest time of an installation, a build or a round of questions. Source: own choice; a peer must not stop the others.
 pub(super) const PATIENCE: Duration = Duration::from_mins(10);
@@ -20,7 +20,7 @@ const SAID: usize = 400;
 #[derive(Clone, Debug)]
 pub(super) struct Work<'a> {
     /// The input.
-    pub(super) handed: &'a Handed,
+    pub(super) handed: &'a PeerInput,
     /// How conversations are kept apart.
     pub(super) layout: Layout,
     /// The folder for its store and its output.

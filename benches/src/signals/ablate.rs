@@ -1,7 +1,9 @@
 //! Ablation: rankings with one signal switched off, and BM25 alone, next to the full ranking.
 
 use anyhow::Result;
-use mnemal::{Engine, Layer, RecallMode, RecallWeights};
+use mnemal::Engine;
+use mnemal::recall::{RecallMode, RecallWeights};
+use mnemal::types::Layer;
 use serde_json::{Value, json};
 
 use super::sample::shipped;
@@ -9,7 +11,7 @@ use crate::neutral::{DataSet, Row};
 use crate::paired::{Difference, difference};
 use crate::plain::{Ranked, ranked};
 use crate::score::{ALL, score};
-use crate::spaces::{Asking, Layout, Spaces};
+use crate::spaces::{Layout, QueryOptions, Spaces};
 
 /// What rankings are compared by.
 const METRICS: [&str; 2] = ["recall@10", "ndcg@10"];
@@ -47,7 +49,7 @@ impl Line {
 /// # Errors
 /// A corpus that is not imported in full, or a recall that fails.
 pub async fn ablate(data: &DataSet) -> Result<Vec<Line>> {
-    let asking = Asking { limit: LIMIT, mode: RecallMode::Auto };
+    let asking = QueryOptions { limit: LIMIT, mode: RecallMode::Auto };
     let spaces = Spaces::import(data, Layout::Apart, &Engine::builder()).await?;
     let all = spaces.recall(&data.questions, asking).await?.rows;
     let best = |one: Ranked| Row {

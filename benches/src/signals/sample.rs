@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
-use mnemal::{Engine, RecallMode, RecallWeights};
+use mnemal::Engine;
+use mnemal::recall::{RecallMode, RecallWeights};
 
 use crate::metric::{Values, measure};
 use crate::neutral::DataSet;
-use crate::spaces::{Asking, Layout, Spaces};
+use crate::spaces::{Layout, QueryOptions, Spaces};
 
 /// Candidates of a question that are looked at. Source: each arm proposes so many, and few of the last ones are ever found.
 const CANDIDATES: usize = 200;
@@ -47,7 +48,7 @@ impl Sample {
             if gold.is_empty() {
                 continue;
             }
-            let asking = Asking { limit: CANDIDATES, mode: RecallMode::Auto };
+            let asking = QueryOptions { limit: CANDIDATES, mode: RecallMode::Auto };
             let hits = spaces.hits(question, asking).await?;
             let candidate = |(id, hit): (String, mnemal::Hit)| Candidate {
                 values: hit.parts.iter().map(|part| f64::from(part.normalised)).collect(),

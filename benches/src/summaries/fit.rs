@@ -107,7 +107,7 @@ fn samples(session: &Session) -> Vec<Sample> {
         reference.iter().filter(|word| !is_stop_word(Language::English, word)).collect();
     let pairs: HashSet<&[String]> = reference.windows(2).collect();
     let said = session.said();
-    let sample = |(kept, features): (mnemal_summaries::Kept, mnemal_summaries::Features)| {
+    let sample = |(kept, features): (mnemal_summaries::SelectedSentence, mnemal_summaries::Features)| {
         let range = kept.span.start as usize..kept.span.end as usize;
         let text = said.get(kept.utterance).and_then(|of| of.text.get(range)).unwrap_or_default();
         let own = stems(text);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mnemal_core::Span;
-use mnemal_summaries::{Kept, Limits, Utterance};
+use mnemal_summaries::{Limits, SelectedSentence, Utterance};
 use mnemal_text::{Analyzer, Language, estimate_tokens, is_stop_word, sentences};
 
 use crate::words::Dice;
@@ -14,9 +14,9 @@ const JUMP: f64 = 0.15;
 const ROUNDS: usize = 50;
 
 /// The first sentences that fit, without a hole.
-pub(super) fn lead(said: &[Utterance<'_>], limits: Limits) -> Vec<Kept> {
+pub(super) fn lead(said: &[Utterance<'_>], limits: Limits) -> Vec<SelectedSentence> {
     let mut room = limits.tokens.0;
-    let fits = |one: &Kept| match room.checked_sub(tokens(said, one)) {
+    let fits = |one: &SelectedSentence| match room.checked_sub(tokens(said, one)) {
         Some(left) => {
             room = left;
             true
@@ -27,7 +27,7 @@ pub(super) fn lead(said: &[Utterance<'_>], limits: Limits) -> Vec<Kept> {
 }
 
 /// Sentences by chance, as many as fit.
-pub(super) fn random(said: &[Utterance<'_>], limits: Limits, seed: u64) -> Vec<Kept> {
+pub(super) fn random(said: &[Utterance<'_>], limits: Limits, seed: u64) -> Vec<SelectedSentence> {
     let mut dice = Dice::new(seed);
     let mut left = all(said);
     let mut drawn = Vec::with_capacity(left.len());
@@ -38,7 +38,7 @@ pub(super) fn random(said: &[Utterance<'_>], limits: Limits, seed: u64) -> Vec<K
 }
 
 /// The sentences that are most like the others, as many as fit.
-pub(super) fn textrank(said: &[Utterance<'_>], limits: Limits) -> Vec<Kept> {
+pub(super) fn textrank(said: &[Utterance<'_>], limits: Limits) -> Vec<SelectedSentence> {
     let all = all(said);
     let terms: Vec<BTreeSet<String>> = all.iter().map(|one| terms(of(said, one))).collect();
     let like = |a: usize, b: usize| {
@@ -57,17 +57,17 @@ pub(super) fn textrank(said: &[Utterance<'_>], limits: Limits) -> Vec<Kept> {
         };
         ranks = edges.iter().map(|row| JUMP * even + (1.0 - JUMP) * flow(row)).collect();
     }
-    let mut ranked: Vec<(f64, Kept)> = ranks.into_iter().zip(all).collect();
+    let mut ranked: Vec<(f64, SelectedSentence)> = ranks.into_iter().zip(all).collect();
     ranked.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
     fitting(said, ranked.into_iter().map(|(_, one)| one).collect(), limits)
 }
 
-fn all(said: &[Utterance<'_>]) -> Vec<Kept> {
+fn all(said: &[Utterance<'_>]) -> Vec<SelectedSentence> {
     let mut all = Vec::new();
     for (utterance, one) in said.iter().enumerate() {
         for sentence in sentences(one.text) {
             let place = |byte| u32::try_from(byte).unwrap_or(u32::MAX);
-            all.push(Kept {
+            all.push(SelectedSentence {
                 utterance,
                 span: Span { start: place(sentence.start), end: place(sentence.end) },
             });
@@ -76,7 +76,7 @@ fn all(said: &[Utterance<'_>]) -> Vec<Kept> {
     all
 }
 
-fn fitting(said: &[Utterance<'_>], ranked: Vec<Kept>, limits: Limits) -> Vec<Kept> {
+fn fitting(said: &[Utterance<'_>], ranked: Vec<SelectedSentence>, limits: Limits) -> Vec<SelectedSentence> {
     let mut room = limits.tokens.0;
     let mut kept = Vec::new();
     for one in ranked {
@@ -89,13 +89,13 @@ fn fitting(said: &[Utterance<'_>], ranked: Vec<Kept>, limits: Limits) -> Vec<Kep
     kept
 }
 
-fn of<'a>(said: &[Utterance<'a>], one: &Kept) -> &'a str {
+fn of<'a>(said: &[Utterance<'a>], one: &SelectedSentence) -> &'a str {
     let range = one.span.start as usize..one.span.end as usize;
     said.get(one.utterance).and_then(|of| of.text.get(range)).unwrap_or_default()
 }
 
 /// The same price as that of the condenser.
-fn tokens(said: &[Utterance<'_>], one: &Kept) -> u32 {
+fn tokens(said: &[Utterance<'_>], one: &SelectedSentence) -> u32 {
     let speaker = said.get(one.utterance).and_then(|of| of.speaker);
     speaker.map_or(0, |name| estimate_tokens(name) + 2) + estimate_tokens(of(said, one)) + 1
 }

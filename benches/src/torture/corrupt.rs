@@ -80,14 +80,14 @@ impl Truths {
 
 /// What became of a reader.
 #[derive(Debug, Default)]
-struct Seen {
+struct ReaderOutcome {
     reading: Option<Reading>,
     said: String,
     hung: bool,
 }
 
 /// Lets a process of its own read a space.
-fn ask(program: &Path, place: &Path, sample: &Sample) -> Result<Seen> {
+fn ask(program: &Path, place: &Path, sample: &Sample) -> Result<ReaderOutcome> {
     let ids = place.join("ids.json");
     std::fs::write(&ids, serde_json::to_vec(&sample.ids)?)?;
     let answer = place.join("answer.json");
@@ -102,7 +102,7 @@ fn ask(program: &Path, place: &Path, sample: &Sample) -> Result<Seen> {
         .spawn()?;
     let hung = !ends(&mut child)?;
     let reading = std::fs::read(&answer).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    Ok(Seen { reading, said: String::from_utf8_lossy(&std::fs::read(said)?).into_owned(), hung })
+    Ok(ReaderOutcome { reading, said: String::from_utf8_lossy(&std::fs::read(said)?).into_owned(), hung })
 }
 
 /// Waits for a reader; one that does not end is ended.
@@ -129,7 +129,7 @@ fn now() -> Instant {
 fn judge(
     number: u64,
     damage: &Damage,
-    seen: Seen,
+    seen: ReaderOutcome,
     (sample, truths): (&Sample, &Truths),
     report: &mut Report,
 ) {
@@ -171,14 +171,14 @@ fn judge(
 
 /// What was recovered.
 #[derive(Debug, Default)]
-struct Saved {
+struct RecoveryOutcome {
     undamaged: u64,
     recovered: u64,
     wrong: u64,
 }
 
-fn recovery(damage: &Damage, reading: &Reading, sample: &Sample) -> Saved {
-    let mut saved = Saved::default();
+fn recovery(damage: &Damage, reading: &Reading, sample: &Sample) -> RecoveryOutcome {
+    let mut saved = RecoveryOutcome::default();
     let found: BTreeMap<&str, &str> = reading.recovered.iter().map(|(id, what)| (&**id, &**what)).collect();
     for (id, what) in &sample.truth {
         let whole = sample.stretches.get(id).is_some_and(|all| !all.iter().any(|one| damage.touches(*one)));

@@ -10,18 +10,18 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
-use super::wire::{Answer, Ask, Call};
+use super::wire::{Answer, Call, Request};
 use super::worker::SERVE;
 
 /// Processes with numbers; a process that is started again under the number of a dead one is another life of it.
 #[derive(Debug)]
-pub struct Crew {
+pub struct WorkerPool {
     program: PathBuf,
     space: PathBuf,
     durability: &'static str,
-    hands: BTreeMap<usize, Hand>,
-    give: Sender<Heard>,
-    take: Receiver<Heard>,
+    hands: BTreeMap<usize, WorkerProcess>,
+    give: Sender<ProcessMessage>,
+    take: Receiver<ProcessMessage>,
     lives: u64,
     numbers: u64,
     /// Lives whose end is no surprise.
@@ -30,7 +30,7 @@ pub struct Crew {
 
 /// What comes from a process.
 #[derive(Debug)]
-pub struct Heard {
+pub struct ProcessMessage {
     /// Its number.
     pub hand: usize,
     /// Its answer; `None` when it ended without being killed.
@@ -39,14 +39,14 @@ pub struct Heard {
 }
 
 #[derive(Debug)]
-struct Hand {
+struct WorkerProcess {
     child: Child,
     calls: Option<ChildStdin>,
     reader: Option<JoinHandle<()>>,
     life: u64,
 }
 
-impl Crew {
+impl WorkerPool {
     /// Makes a crew without processes for the space in a file.
     pub fn new(program: PathBuf, space: PathBuf, durability: &'static str) -> Self {
         let (give, take) = channel();
@@ -70,11 +70,11 @@ impl Crew {
             for line in answers.lines().map_while(Result::ok) {
                 // The last line of a killed process may be half a line: then its call was not acknowledged.
                 let Ok(answer) = serde_json::from_str(&line) else { break };
-                drop(give.send(Heard { hand, answer: Some(answer), life }));
+                drop(give.send(ProcessMessage { hand, answer: Some(answer), life }));
             }
-            drop(give.send(Heard { hand, answer: None, life }));
+            drop(give.send(ProcessMessage { hand, answer: None, life }));
         });
-        let earlier = self.hands.insert(hand, Hand { child, calls, reader: Some(reader), life });
+        let earlier = self.hands.insert(hand, WorkerProcess { child, calls, reader: Some(reader), life });
         debug_assert!(earlier.is_none(), "a process is started once");
         Ok(())
     }
@@ -90,12 +90,12 @@ impl Crew {
     }
 
     /// Sends a call and returns its number; the answer may arrive later or never. `None` when the process is not there.
-    pub fn send(&mut self, hand: usize, lane: usize, ask: Ask) -> Option<u64> {
+    pub fn send(&mut self, hand: usize, lane: usize, ask: Request) -> Option<u64> {
         self.send_cut(hand, lane, ask, None)
     }
 
     /// Sends a call that is dropped after this many polls.
-    pub fn send_cut(&mut self, hand: usize, lane: usize, ask: Ask, cut: Option<u32>) -> Option<u64> {
+    pub fn send_cut(&mut self, hand: usize, lane: usize, ask: Request, cut: Option<u32>) -> Option<u64> {
         let calls = self.hands.get_mut(&hand)?.calls.as_mut()?;
         self.numbers += 1;
         let number = self.numbers;
@@ -107,7 +107,7 @@ impl Crew {
     }
 
     /// Waits for the next word of any process; `None` when all are silent for so long.
-    pub fn hear(&mut self, within: Duration) -> Option<Heard> {
+    pub fn hear(&mut self, within: Duration) -> Option<ProcessMessage> {
         loop {
             match self.take.recv_timeout(within) {
                 Ok(heard) if heard.answer.is_none() && self.ended.remove(&heard.life) => {}
@@ -149,7 +149,7 @@ impl Crew {
     }
 }
 
-impl Hand {
+impl WorkerProcess {
     fn end(&mut self) -> Result<ExitStatus> {
         drop(self.calls.take());
         let status = self.child.wait()?;
@@ -161,7 +161,7 @@ impl Hand {
     }
 }
 
-impl Drop for Crew {
+impl Drop for WorkerPool {
     fn drop(&mut self) {
         for hand in self.hands() {
             drop(self.kill(hand));

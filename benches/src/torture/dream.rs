@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use async_trait::async_trait;
-use mnemal::{
-    BackgroundPermit, Category, Deed, DreamCycle, DreamRun, Engine, EventId, EventStore as _, Filed,
-    Importance, InstallationKey, Learning, LearningFilter, LearningStatus, LearningStore, Looked, Memory,
-    Operation, OwnerId, Pass, Producer, Proposal, Scope, Settings, SpaceId,
-};
+use mnemal::dream::{DreamCycle, DreamMode};
+use mnemal::events::{Classification, Operation, OperationKind};
+use mnemal::learnings::LearningStatus;
+use mnemal::model::BackgroundPermit;
+use mnemal::ports::{EventStore as _, LearningStore, Pass, PassOutcome, Proposal};
+use mnemal::types::{Category, Importance, InstallationKey, OwnerId, Producer};
+use mnemal::{Engine, EventId, Learning, LearningFilter, Memory, Scope, Settings, SpaceId};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::vfs::Dice;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -77,7 +79,7 @@ impl Space {
     async fn settle(&self, report: &mut Report) -> Result<()> {
         for _ in 0..1_000 {
             self.clock.advance(Duration::from_mins(31));
-            let cycle = self.memory.engine().dream(&self.owner, DreamRun::Asked).await?;
+            let cycle = self.memory.engine().dream(&self.owner, DreamMode::Asked).await?;
             report.count("cycles", 1);
             if cycle.accepted().count() == 0 {
                 return Ok(());
@@ -104,7 +106,7 @@ async fn month(order: &Order) -> Result<Report> {
     let mut before = first.clone();
     while report.runs < order.runs && start.elapsed() < order.time {
         space.clock.advance(Duration::from_hours(24) / A_DAY);
-        let cycle = dreamer.cycle(DreamRun::Asked).await?;
+        let cycle = dreamer.cycle(DreamMode::Asked).await?;
         let after = space.rows().await?;
         count(&mut report, &cycle);
         judge(&mut report, (&before, &after), &cycle);
@@ -161,7 +163,8 @@ fn count(report: &mut Report, cycle: &DreamCycle) {
     report.count("cycles", 1);
     report.count("rejected", cycle.refused().count() as u64);
     report.count("accepted", cycle.accepted().count() as u64);
-    let merges = cycle.accepted().filter(|one| matches!(one.proposal.operation.deed, Deed::Merge { .. }));
+    let merges =
+        cycle.accepted().filter(|one| matches!(one.proposal.operation.kind, OperationKind::Merge { .. }));
     report.count("merges", merges.count() as u64);
 }
 
@@ -181,7 +184,7 @@ fn judge(report: &mut Report, (before, after): (&[Learning], &[Learning]), cycle
     let (shrinking, broken): (Vec<_>, Vec<_>) = cycle
         .findings
         .iter()
-        .filter(|found| found.severity == mnemal::Severity::Alert)
+        .filter(|found| found.severity == mnemal::dream::Severity::Alert)
         .partition(|found| found.name == "loss-percent-threshold");
     report.count("loss_alerts", shrinking.len() as u64);
     if cycle.vanished > 0 || !broken.is_empty() {
@@ -214,7 +217,7 @@ fn lost(report: &mut Report, first: &[Learning], last: &[Learning], dear: &[Even
 async fn second(space: &Space) -> Result<u64> {
     let (rows, head) = (space.rows().await?, space.store.head().await?);
     space.clock.advance(Duration::from_mins(31));
-    space.memory.engine().dream(&space.owner, DreamRun::Asked).await?;
+    space.memory.engine().dream(&space.owner, DreamMode::Asked).await?;
     let (now, last) = (space.rows().await?, space.store.head().await?);
     let changed = now.iter().filter(|row| !rows.contains(row)).count() as u64;
     Ok(changed + head.behind(last))
@@ -249,9 +252,10 @@ async fn operations(space: &Space) -> Result<Vec<EventId>> {
         roles: mnemal::Within::Only(vec![mnemal::Role::Decision]),
         ..mnemal::EventFilter::all()
     };
-    let events = space.store.scan(&filter, mnemal::Cursor::START, std::num::NonZeroUsize::MAX).await?;
+    let events =
+        space.store.scan(&filter, mnemal::events::Cursor::START, std::num::NonZeroUsize::MAX).await?;
     let is_one = |event: &mnemal::Event| {
-        event.kept().is_some_and(|kept| matches!(kept.kind, mnemal::EventKind::Operation(_)))
+        event.body().is_some_and(|kept| matches!(kept.kind, mnemal::EventKind::Operation(_)))
     };
     Ok(events.into_iter().filter(is_one).map(|event| event.id).collect())
 }
@@ -276,7 +280,7 @@ impl Pass for Model {
         "model"
     }
 
-    async fn run(&self, _permit: &mut BackgroundPermit) -> mnemal::Result<Looked> {
+    async fn run(&self, _permit: &mut BackgroundPermit) -> mnemal::Result<PassOutcome> {
         let rows = self.learnings.all(&LearningFilter::all()).await?;
         let live: Vec<(EventId, &Learning)> = rows
             .iter()
@@ -284,7 +288,7 @@ impl Pass for Model {
             .filter_map(|row| Some((row.sources.first()?.event, row)))
             .collect();
         let mut dice = self.dice.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut looked = Looked::default();
+        let mut looked = PassOutcome::default();
         for _ in 0..PROPOSED {
             let Some((event, row)) = drawn(&live, &mut dice) else { break };
             let number = row.content.split_whitespace().find(|word| word.starts_with('1')).unwrap_or("?");
@@ -295,7 +299,13 @@ impl Pass for Model {
             let Some((second, other)) = other else { break };
             looked.proposals.push(if sound {
                 let text = format!("{} {}", row.content, other.content);
-                proposed(Deed::Merge { notes: vec![event, second], filed: filed(row, other)? }, text)
+                proposed(
+                    OperationKind::Merge {
+                        notes: vec![event, second],
+                        classification: classification(row, other)?,
+                    },
+                    text,
+                )
             } else {
                 bad((event, row), (second, other), &mut dice)?
             });
@@ -312,16 +322,21 @@ fn drawn<'r>(live: &[(EventId, &'r Learning)], dice: &mut Dice) -> Option<(Event
 /// Returns one of the ways in which a model is wrong; the engine must refuse each, or be right to let it pass.
 fn bad(one: (EventId, &Learning), other: (EventId, &Learning), dice: &mut Dice) -> mnemal::Result<Proposal> {
     let notes = vec![one.0, other.0];
-    let filed = filed(one.1, other.1)?;
+    let classification = classification(one.1, other.1)?;
     let both = format!("{} {}", one.1.content, other.1.content);
-    let merge = |text: String| proposed(Deed::Merge { notes: notes.clone(), filed: filed.clone() }, text);
+    let merge = |text: String| {
+        proposed(OperationKind::Merge { notes: notes.clone(), classification: classification.clone() }, text)
+    };
     Ok(match dice.below(7) {
         0 => merge(String::new()),
         1 => merge("They all are about repairs.".to_owned()),
         2 => merge(one.1.content.clone()),
-        3 => proposed(Deed::Merge { notes: vec![one.0, EventId(77)], filed: filed.clone() }, both),
+        3 => proposed(
+            OperationKind::Merge { notes: vec![one.0, EventId(77)], classification: classification.clone() },
+            both,
+        ),
         4 => merge(format!("{both} It cost 98765 euros.")),
-        5 => proposed(Deed::Retire { notes: vec![one.0], into: Some(other.0) }, String::new()),
+        5 => proposed(OperationKind::Retire { notes: vec![one.0], into: Some(other.0) }, String::new()),
         _ => {
             let proposal = merge(both);
             let shown = vec![one.0];
@@ -330,19 +345,19 @@ fn bad(one: (EventId, &Learning), other: (EventId, &Learning), dice: &mut Dice) 
     })
 }
 
-fn filed(one: &Learning, other: &Learning) -> mnemal::Result<Filed> {
+fn classification(one: &Learning, other: &Learning) -> mnemal::Result<Classification> {
     let importance = one.importance.get().max(other.importance.get());
-    Ok(Filed {
+    Ok(Classification {
         category: Category::new("repairs")?,
         tags: Vec::new(),
         importance: Importance::new(importance)?,
     })
 }
 
-fn proposed(deed: Deed, text: String) -> Proposal {
+fn proposed(kind: OperationKind, text: String) -> Proposal {
     let producer = Producer { id: "dream/model".to_owned(), version: 1 };
-    let shown = deed.names();
+    let shown = kind.names();
     let operation =
-        Operation { deed, producer, prompt: None, shown, because: "the model says so".to_owned() };
+        Operation { kind, producer, prompt: None, shown, because: "the model says so".to_owned() };
     Proposal { operation, text }
 }

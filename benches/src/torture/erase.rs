@@ -15,10 +15,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use mnemal::admin::RebuildMode;
+use mnemal::events::{DocumentReader, FolderInbox, FolderOptions, Selector};
+use mnemal::ports::{Clock as _, SystemClock};
+use mnemal::types::{InstallationKey, Layer, OwnerId, ToolName};
+use mnemal::working::PutOptions;
 use mnemal::{
-    Clock as _, DocumentReader, Engine, ErrorKind, EventFilter, EventId, FolderInbox, FolderOptions,
-    ImportFormat, ImportOptions, InstallationKey, Keep, Layer, LearningFilter, LearningKind, Memory, Message,
-    OwnerId, Rebuild, Scope, Selector, SessionId, SpaceId, SystemClock, Timestamp, ToolName,
+    Engine, ErrorKind, EventFilter, EventId, ImportFormat, ImportOptions, LearningFilter, LearningKind,
+    Memory, Message, Scope, SessionId, SpaceId, Timestamp,
 };
 use serde::Serialize;
 
@@ -143,10 +147,10 @@ impl Scene {
         let owner = OwnerId::new("erase")?;
         let until = clock.monotonic() + Duration::from_mins(10);
         while self.memory.engine().graph_state().await?.is_due || self.is_behind().await? {
-            let _tended = self.memory.engine().tend(&owner).await?;
+            let _tended = self.memory.engine().maintain(&owner).await?;
             ensure!(clock.monotonic() < until, "the background finds no end");
         }
-        let _cycle = self.memory.engine().dream(&owner, mnemal::DreamRun::Asked).await?;
+        let _cycle = self.memory.engine().dream(&owner, mnemal::dream::DreamMode::Asked).await?;
         self.memory.engine().refresh_summaries().await?;
         // What is shown is remembered too: by receipts, and by what a session saw.
         for canary in &mut canaries {
@@ -166,7 +170,10 @@ impl Scene {
 
     async fn is_behind(&self) -> Result<bool> {
         let health = self.memory.health().await?;
-        Ok(health.parts.iter().any(|part| part.layer == Layer::Graph && part.status != mnemal::Status::Ok))
+        Ok(health
+            .parts
+            .iter()
+            .any(|part| part.layer == Layer::Graph && part.status != mnemal::types::Status::Ok))
     }
 
     async fn say_others(&mut self, numbers: std::ops::Range<usize>) -> Result<()> {
@@ -237,13 +244,13 @@ impl Scene {
     /// Returns the events that hold a canary, operations of the engine left out: they must follow.
     async fn events_of(&self, canary: &Canary) -> Result<Vec<EventId>> {
         let mut ids = Vec::new();
-        let mut after = mnemal::Cursor::START;
+        let mut after = mnemal::events::Cursor::START;
         loop {
             let page = self.memory.scan(&EventFilter::all(), after, scan::PAGE).await?;
             let Some(last) = page.last() else { return Ok(ids) };
-            after = mnemal::Cursor(Some(last.seq));
+            after = mnemal::events::Cursor(Some(last.seq));
             let said = page.iter().filter(|event| {
-                event.kept().is_some_and(|kept| {
+                event.body().is_some_and(|kept| {
                     kept.content.contains(&canary.word)
                         && !matches!(kept.kind, mnemal::EventKind::Operation(_))
                 })
@@ -260,7 +267,7 @@ impl Scene {
         let mut turns = BTreeMap::new();
         for id in &self.others {
             let event = self.memory.get(*id).await?;
-            turns.insert(*id, event.kept().map(|kept| kept.content.clone()));
+            turns.insert(*id, event.body().map(|kept| kept.content.clone()));
         }
         let is_other = |text: &str| !self.canaries.iter().any(|canary| text.contains(&canary.word));
         let notes = self.memory.all_learnings(&LearningFilter::all()).await?;
@@ -386,11 +393,11 @@ impl Scene {
         self.judge("the same file in the inbox").await?;
         let engine = self.memory.engine().clone();
         for layer in [Layer::Graph, Layer::Learnings, Layer::Summaries, Layer::Lexical] {
-            engine.rebuild(layer, Rebuild::Anew).await?;
+            engine.rebuild(layer, RebuildMode::Anew).await?;
         }
         let owner = OwnerId::new("erase")?;
-        let _cycle = engine.dream(&owner, mnemal::DreamRun::Asked).await?;
-        let _tended = engine.tend(&owner).await?;
+        let _cycle = engine.dream(&owner, mnemal::dream::DreamMode::Asked).await?;
+        let _tended = engine.maintain(&owner).await?;
         self.judge("rebuild, dream and upkeep").await?;
         self.restore().await?;
         self.judge("restore of an older backup").await
@@ -479,7 +486,7 @@ impl Scene {
         for canary in &self.canaries {
             let hits = self.memory.recall(&canary.question).limit(5).await?;
             let says =
-                |hit: &mnemal::Hit| hit.event.kept().is_some_and(|kept| kept.content.contains(&canary.word));
+                |hit: &mnemal::Hit| hit.event.body().is_some_and(|kept| kept.content.contains(&canary.word));
             if hits.hits.iter().any(says) {
                 back.insert(canary.word.clone());
             }
@@ -504,8 +511,8 @@ async fn open(home: &tempfile::TempDir) -> Result<Memory> {
     Ok(engine.memory(Scope::whole(SpaceId::new("space")?)))
 }
 
-fn keep() -> Keep {
-    Keep::default()
+fn keep() -> PutOptions {
+    PutOptions::default()
 }
 
 fn tell(what: std::fmt::Arguments<'_>) {

@@ -1,13 +1,15 @@
 //! A space on a failing disk: opening it, playing a script over it, judging the remains.
 
-pub(super) mod book;
+pub(super) mod acknowledged;
 pub(super) mod judge;
 pub(super) mod player;
 pub(super) mod script;
 
 use std::sync::Arc;
 
-use mnemal::{Engine, EventStore, InstallationKey, Memory, Result, Scope, Settings, SpaceId};
+use mnemal::ports::EventStore;
+use mnemal::types::InstallationKey;
+use mnemal::{Engine, Memory, Result, Scope, Settings, SpaceId};
 use mnemal_core::{Embedder, LearningStore, ModelId};
 use mnemal_store::{Durability, Options, SqliteStore};
 use mnemal_testkit::HashEmbedder;

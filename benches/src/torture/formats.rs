@@ -14,16 +14,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
-use mnemal::{
-    Cursor, DocumentReader, Engine, EventFilter, ImportFormat, ImportOptions, ImportReport, InstallationKey,
-    Lenient, Memory, Program, Scope, SpaceId,
-};
+use mnemal::events::{Cursor, DocumentReader, ImportReport, LinePolicy, Program};
+use mnemal::types::InstallationKey;
+use mnemal::{Engine, EventFilter, ImportFormat, ImportOptions, Memory, Scope, SpaceId};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
 use serde::Serialize;
 
-use self::damage::{Damaged, damage};
-use self::sample::{Layout, Pen, Sample};
+use self::damage::{DamagedFile, damage};
+use self::sample::{Layout, Sample, TextWriter};
 use super::Order;
 use crate::words::Dice;
 
@@ -31,7 +30,7 @@ use crate::words::Dice;
 const MANY: std::num::NonZeroUsize = std::num::NonZeroUsize::new(10_000).expect("not zero");
 
 /// Makes a file.
-type Make = fn(&mut Pen<'_>) -> Sample;
+type Make = fn(&mut TextWriter<'_>) -> Sample;
 
 /// Every importer, with its file generator.
 const IMPORTERS: [(&str, Make); 22] = [
@@ -127,7 +126,8 @@ pub fn run(order: &Order) -> Result<Outcome> {
     let mut outcome = Outcome { name: "formats", seed: order.seed, first: order.first, ..Outcome::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start a runtime")?;
-    let guarded = Program { path: order.program.clone(), arguments: vec![mnemal::GUARDED.to_owned()] };
+    let guarded =
+        Program { path: order.program.clone(), arguments: vec![mnemal::events::GUARDED.to_owned()] };
     let reader = DocumentReader { guarded: Some(guarded), ..DocumentReader::default() };
     for number in order.first..order.first + order.runs {
         if start.elapsed() >= order.time {
@@ -135,7 +135,7 @@ pub fn run(order: &Order) -> Result<Outcome> {
         }
         for (place, (name, make)) in (0_u64..).zip(IMPORTERS) {
             let mut dice = Dice::new(seed(order, number, place));
-            let sample = make(&mut Pen::new(&mut dice));
+            let sample = make(&mut TextWriter::new(&mut dice));
             let damaged = damage(&sample, &mut dice);
             let read = catch_unwind(AssertUnwindSafe(|| runtime.block_on(read(&sample, &damaged.text))));
             let tally = judge((name, number), &sample, &damaged, read.ok());
@@ -157,20 +157,21 @@ fn seed(order: &Order, number: u64, place: u64) -> u64 {
 }
 
 /// What a space holds behind an import, and what was said of it.
-struct Taken {
+struct ImportState {
     texts: Vec<String>,
     report: std::result::Result<ImportReport, mnemal::Error>,
 }
 
 /// Reads a file into a new space; by its name only where its bytes do not tell its format any more.
-async fn read(sample: &Sample, text: &str) -> Result<Taken> {
+async fn read(sample: &Sample, text: &str) -> Result<ImportState> {
     let memory = memory()?;
     let now = memory.engine().now();
-    let options = ImportOptions { lenient: Lenient::Yes, ..ImportOptions::new(sample.name, now) };
-    let is_told = mnemal::import_format(text.as_bytes(), sample.name).is_ok_and(|told| told == sample.format);
+    let options = ImportOptions { lenient: LinePolicy::Yes, ..ImportOptions::new(sample.name, now) };
+    let is_told =
+        mnemal::events::import_format(text.as_bytes(), sample.name).is_ok_and(|told| told == sample.format);
     let format = if is_told { ImportFormat::Auto } else { sample.format };
     let report = memory.import(text.as_bytes(), format, options, &mut |_| ()).await;
-    Ok(Taken { texts: texts_of(&memory).await?, report: report.map(|read| read.value) })
+    Ok(ImportState { texts: texts_of(&memory).await?, report: report.map(|read| read.value) })
 }
 
 /// Returns a space of its own.
@@ -187,15 +188,15 @@ fn memory() -> Result<Memory> {
 /// Returns what a space holds.
 async fn texts_of(memory: &Memory) -> Result<Vec<String>> {
     let events = memory.scan(&EventFilter::live(), Cursor::START, MANY).await?;
-    Ok(events.iter().filter_map(mnemal::Event::kept).map(|kept| kept.content.clone()).collect())
+    Ok(events.iter().filter_map(mnemal::Event::body).map(|kept| kept.content.clone()).collect())
 }
 
 /// Says what went wrong with a file.
 fn judge(
     (name, number): (&str, u64),
     sample: &Sample,
-    damaged: &Damaged,
-    read: Option<Result<Taken>>,
+    damaged: &DamagedFile,
+    read: Option<Result<ImportState>>,
 ) -> Tally {
     let mut tally = Tally { files: 1, records: damaged.sure.len() as u64, ..Tally::default() };
     let blame = |what: String| {
@@ -245,7 +246,12 @@ fn counts(texts: &[String]) -> BTreeMap<usize, usize> {
 }
 
 /// Returns what of a report is not so.
-fn wrong_counts(sample: &Sample, damaged: &Damaged, report: &ImportReport, texts: &[String]) -> Vec<String> {
+fn wrong_counts(
+    sample: &Sample,
+    damaged: &DamagedFile,
+    report: &ImportReport,
+    texts: &[String],
+) -> Vec<String> {
     let mut wrong = Vec::new();
     let taken = &report.taken;
     if taken.stored != texts.len() as u64 + report.withdrawn {

@@ -11,7 +11,7 @@ use anyhow::Result;
 use super::kill::look_at_everything;
 use super::names::name;
 use super::trial::{LOOK, Trial};
-use super::wire::{Ask, Said};
+use super::wire::{Reply, Request};
 use super::{Order, Report};
 use crate::words::Dice;
 
@@ -60,7 +60,7 @@ struct History {
 
 /// How a call is sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum SendMode {
     Acked,
     /// Its result is ignored.
     Left,
@@ -89,23 +89,23 @@ impl History {
         match self.dice.below(100) {
             0..=41 => {
                 let call = self.append(lane);
-                self.storm(lane, call, Until::Acked)?;
+                self.storm(lane, call, SendMode::Acked)?;
                 self.is_read(call);
             }
             42..=46 => {
                 let lane = LEFT + self.dice.below(usize::MAX >> 1);
                 let call = self.append(lane);
-                self.storm(lane, call, Until::Left)?;
+                self.storm(lane, call, SendMode::Left)?;
             }
             47..=60 => {
                 let name = name(self.dice.below(NAMES));
                 let call = self.trial.ledger.note(lane, name);
-                self.storm(lane, call, Until::Acked)?;
+                self.storm(lane, call, SendMode::Acked)?;
                 self.is_read(call);
             }
             61..=70 => {
                 if let Some(call) = self.trial.ledger.forget(3, &mut self.dice) {
-                    self.storm(LOOK, call, Until::Acked)?;
+                    self.storm(LOOK, call, SendMode::Acked)?;
                 }
             }
             71..=76 => self.contradict()?,
@@ -116,7 +116,7 @@ impl History {
                 self.trial.crew.start(hand)?;
             }
             92..=94 => {
-                let ask = if self.dice.below(2) == 0 { Ask::Seal } else { Ask::Checkpoint };
+                let ask = if self.dice.below(2) == 0 { Request::Seal } else { Request::Checkpoint };
                 let hand = self.dice.below(HANDS);
                 self.trial.disturb(hand, LOOK, ask);
             }
@@ -137,16 +137,16 @@ impl History {
     }
 
     /// Sends a call one to five times, to any processes, some of the copies dropped half-way.
-    fn storm(&mut self, lane: usize, call: usize, until: Until) -> Result<()> {
+    fn storm(&mut self, lane: usize, call: usize, until: SendMode) -> Result<()> {
         for _ in 0..=self.dice.below(COPIES) {
             let hand = self.dice.below(HANDS);
             let looks = 1 + u32::try_from(self.dice.below(LOOKS)).unwrap_or_default();
-            let cut = (self.dice.below(3) == 0 || until == Until::Left).then_some(looks);
+            let cut = (self.dice.below(3) == 0 || until == SendMode::Left).then_some(looks);
             self.trial.report.count(if cut.is_some() { "calls dropped" } else { "calls" }, 1);
             self.trial.write(hand, lane, call, cut);
         }
         self.trial.settle()?;
-        if until == Until::Acked && !self.trial.ledger.is_acked(call) {
+        if until == SendMode::Acked && !self.trial.ledger.is_acked(call) {
             let hand = self.dice.below(HANDS);
             self.trial.write(hand, lane, call, None);
         }
@@ -186,7 +186,7 @@ impl History {
         self.trial.report.count("kills", 1);
         self.trial.crew.start(hand)?;
         // A forget that was interrupted is finished by the process that opens next, before it answers.
-        let _open = self.trial.must_look(hand, &Ask::Find(Vec::new()));
+        let _open = self.trial.must_look(hand, &Request::Find(Vec::new()));
         if self.dice.below(8) > 0 {
             let by = self.dice.below(HANDS);
             self.trial.write(by, hand, call, None);
@@ -199,12 +199,12 @@ impl History {
     /// Reads what people read, in any process.
     fn read(&mut self) {
         let hand = self.dice.below(HANDS);
-        let ask = Ask::Context("what lies on which shelf?".to_owned());
-        if let Some(Said::Context { text, receipt }) = self.trial.must_look(hand, &ask) {
+        let ask = Request::Context("what lies on which shelf?".to_owned());
+        if let Some(Reply::Context { text, receipt }) = self.trial.must_look(hand, &ask) {
             self.trial.ledger.compare_text(&text, "a context", &mut self.trial.report);
             self.trial.receipts.push(receipt);
         }
-        if let Some(Said::Text(text)) = self.trial.must_look(hand, &Ask::Export) {
+        if let Some(Reply::Text(text)) = self.trial.must_look(hand, &Request::Export) {
             self.trial.ledger.compare_export(&text, &mut self.trial.report);
         }
     }
@@ -212,7 +212,7 @@ impl History {
     /// Compares the log and recall with the list, each in any process.
     fn check(&mut self) {
         let hand = self.dice.below(HANDS);
-        if let Some(Said::Log(rows)) = self.trial.must_look(hand, &Ask::Dump) {
+        if let Some(Reply::Log(rows)) = self.trial.must_look(hand, &Request::Dump) {
             self.trial.ledger.compare(&rows, &mut self.trial.report);
         }
         let (there, gone) = self.trial.ledger.words();
@@ -230,8 +230,8 @@ impl History {
     fn check_notes(&mut self) {
         let names = self.trial.ledger.names();
         let hand = self.dice.below(HANDS);
-        if let Some(Said::Notes { versions, rebuilt }) =
-            self.trial.must_look(hand, &Ask::Notes(names.clone()))
+        if let Some(Reply::Notes { versions, rebuilt }) =
+            self.trial.must_look(hand, &Request::Notes(names.clone()))
         {
             let Trial { ledger, report, .. } = &mut self.trial;
             ledger.compare_notes(&names, &versions, report);

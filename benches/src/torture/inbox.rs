@@ -15,10 +15,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use mnemal::{
-    Clock as _, Cursor, DocumentReader, Engine, EventFilter, FILE, FolderInbox, FolderOptions, Inbox as _,
-    Memory, Scope, SpaceId, SystemClock,
-};
+use mnemal::events::{Cursor, DocumentReader, FILE, FolderInbox, FolderOptions};
+use mnemal::ports::{Clock as _, Inbox as _, SystemClock};
+use mnemal::{Engine, EventFilter, Memory, Scope, SpaceId};
 
 use super::verdict::Fault;
 use super::{Order, Report};
@@ -276,7 +275,7 @@ impl Scene {
             let page = memory.scan(&EventFilter::live(), after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
-            for event in page.iter().filter_map(mnemal::Event::kept) {
+            for event in page.iter().filter_map(mnemal::Event::body) {
                 let said = |name: &str| event.metadata.get(name).cloned().unwrap_or_default();
                 // That a file has the text of another one is no text.
                 if !event.metadata.contains_key("chunk") {

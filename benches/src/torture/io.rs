@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use mnemal::ErrorKind;
 use mnemal_store::Durability;
-use mnemal_testkit::vfs::{Dice, DiskFault, FaultyDisk, Keep, Operation};
+use mnemal_testkit::vfs::{Dice, DiskFault, FaultyDisk, Operation, SurvivingWrites};
 
 use super::faulty::judge::{Loss, judge};
-use super::faulty::player::{Again, Player};
+use super::faulty::player::{Player, RetryScope};
 use super::faulty::script::{self, CALLERS, Step};
 use super::verdict::Fault;
 use super::{Order, Report};
@@ -150,7 +150,7 @@ impl Trial {
         if self.number.is_multiple_of(4) {
             disk.power_cut();
             player.space = None;
-            disk.reboot(Keep::Drawn);
+            disk.reboot(SurvivingWrites::Drawn);
             report.count("power cuts behind a failure", 1);
         } else {
             player.close().await;
@@ -197,7 +197,7 @@ impl Trial {
         if player.book.said.iter().all(|said| said.acked.is_some()) {
             return player.close().await;
         }
-        for (what, error) in player.call_again(Again::Unanswered).await {
+        for (what, error) in player.call_again(RetryScope::Unanswered).await {
             report.blame(Fault::WrongError, format_args!("{self:?}: {what}: {error:?}"));
         }
         let Some(space) = &player.space else { return };

@@ -12,7 +12,7 @@ use anyhow::Result;
 use super::names::name;
 use super::trial::{LOOK, PATIENCE, Trial};
 use super::verdict::Fault;
-use super::wire::{Ask, Said};
+use super::wire::{Reply, Request};
 use super::{Order, Report};
 use crate::cpu::quantile;
 use crate::words::Dice;
@@ -134,7 +134,7 @@ impl Space {
         if let Moment::Closing(_, after) = moment {
             self.trial.report.count("kills while closing", 1);
             self.trial.closing = true;
-            self.trial.disturb(HAND, LOOK, Ask::Close);
+            self.trial.disturb(HAND, LOOK, Request::Close);
             let until = self.trial.now() + after;
             self.trial.hear_until(until);
         } else {
@@ -147,8 +147,8 @@ impl Space {
 
     /// Compares the log with the list, and the newest words with recall.
     fn compare(&mut self, until: Duration) -> Option<()> {
-        let answer = self.trial.look(HAND, Ask::Dump, until)?;
-        let Said::Log(rows) = &answer.said else {
+        let answer = self.trial.look(HAND, Request::Dump, until)?;
+        let Reply::Log(rows) = &answer.said else {
             self.trial.report.blame(Fault::WrongError, format_args!("the log: {:?}", answer.said));
             return None;
         };
@@ -157,10 +157,10 @@ impl Space {
         let (there, gone) = ledger.words();
         let new: Vec<String> = there.get(self.looked..).unwrap_or_default().to_vec();
         self.looked = there.len();
-        let answer = self.trial.look(HAND, Ask::Find(new.clone()), until)?;
+        let answer = self.trial.look(HAND, Request::Find(new.clone()), until)?;
         self.trial.ledger.compare_found(&new, &answer, &mut self.trial.report);
         let some: Vec<String> = gone.into_iter().rev().take(LANES).collect();
-        let answer = self.trial.look(HAND, Ask::Find(some.clone()), until)?;
+        let answer = self.trial.look(HAND, Request::Find(some.clone()), until)?;
         self.trial.ledger.compare_not_found(&some, &answer, &mut self.trial.report);
         Some(())
     }
@@ -218,11 +218,11 @@ impl Space {
     /// Asks for what goes on beside writing.
     fn disturb(&mut self) {
         let asks = [
-            Ask::Seal,
-            Ask::Checkpoint,
-            Ask::Export,
-            Ask::Context("what lies on which shelf?".to_owned()),
-            Ask::Check,
+            Request::Seal,
+            Request::Checkpoint,
+            Request::Export,
+            Request::Context("what lies on which shelf?".to_owned()),
+            Request::Check,
         ];
         let start = self.dice.below(asks.len());
         for ask in asks.into_iter().cycle().skip(start).take(2) {
@@ -241,16 +241,16 @@ impl Space {
 /// Compares everything that a process can say of its space with the list; there must be no concurrent writer.
 pub(super) fn look_at_everything(trial: &mut Trial, hand: usize) {
     trial.report.count("full looks", 1);
-    if let Some(Said::Log(rows)) = trial.must_look(hand, &Ask::Dump) {
+    if let Some(Reply::Log(rows)) = trial.must_look(hand, &Request::Dump) {
         trial.ledger.compare(&rows, &mut trial.report);
     }
-    if let Some(Said::Findings(findings)) = trial.must_look(hand, &Ask::Check) {
+    if let Some(Reply::Findings(findings)) = trial.must_look(hand, &Request::Check) {
         for finding in findings {
             trial.report.blame(Fault::Corrupt, format_args!("{finding}"));
         }
     }
     let names = trial.ledger.names();
-    if let Some(Said::Notes { versions, rebuilt }) = trial.must_look(hand, &Ask::Notes(names.clone())) {
+    if let Some(Reply::Notes { versions, rebuilt }) = trial.must_look(hand, &Request::Notes(names.clone())) {
         trial.ledger.compare_notes(&names, &versions, &mut trial.report);
         if !rebuilt {
             trial.report.blame(Fault::SilentWrong, format_args!("the log makes other notes"));
@@ -259,20 +259,20 @@ pub(super) fn look_at_everything(trial: &mut Trial, hand: usize) {
     let (there, gone) = trial.ledger.words();
     trial.expect(hand, LOOK, there);
     trial.expect_none(hand, LOOK, gone);
-    if let Some(Said::Text(text)) = trial.must_look(hand, &Ask::Export) {
+    if let Some(Reply::Text(text)) = trial.must_look(hand, &Request::Export) {
         trial.ledger.compare_export(&text, &mut trial.report);
     }
-    let context = Ask::Context("what lies on which shelf?".to_owned());
-    if let Some(Said::Context { text, .. }) = trial.must_look(hand, &context) {
+    let context = Request::Context("what lies on which shelf?".to_owned());
+    if let Some(Reply::Context { text, .. }) = trial.must_look(hand, &context) {
         trial.ledger.compare_text(&text, "a context", &mut trial.report);
     }
     let receipts = trial.receipts.clone();
-    if let Some(Said::Rests(ids)) = trial.must_look(hand, &Ask::Receipts(receipts)) {
+    if let Some(Reply::Rests(ids)) = trial.must_look(hand, &Request::Receipts(receipts)) {
         trial.report.count("events that receipts rest on", ids.len() as u64);
         trial.ledger.compare_rests(&ids, &mut trial.report);
     }
     let texts: Vec<String> = trial.ledger.forgotten_texts().into_iter().rev().take(5).collect();
-    if let Some(Said::Findings(places)) = trial.must_look(hand, &Ask::Search(texts)) {
+    if let Some(Reply::Findings(places)) = trial.must_look(hand, &Request::Search(texts)) {
         for place in places {
             trial.report.blame(Fault::SilentWrong, format_args!("bytes of what is forgotten: {place}"));
         }

@@ -6,19 +6,19 @@ use std::ops::Range;
 use super::Report;
 use super::names::word;
 use super::verdict::Fault;
-use super::wire::{Acked, Answer, Ask, Body, Row, Said, Turn, Version};
+use super::wire::{Ack, Answer, Body, Reply, Request, Row, Turn, Version};
 use crate::words::Dice;
 
 /// The list.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    calls: Vec<Planned>,
+    calls: Vec<PlannedWrite>,
     entries: Vec<Entry>,
 }
 
 /// A call that writes.
 #[derive(Clone, Debug)]
-struct Planned {
+struct PlannedWrite {
     work: Work,
     state: State,
     /// Acknowledgements that said that it was new.
@@ -50,11 +50,11 @@ struct Entry {
     id: Option<String>,
     seq: Option<u64>,
     acked: bool,
-    gone: Gone,
+    gone: ErasureState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gone {
+enum ErasureState {
     No,
     /// A forget of it is on its way.
     Maybe,
@@ -86,41 +86,41 @@ impl Ledger {
         let step = 1 + dice.below(7);
         let chosen: Vec<usize> = known.into_iter().skip(start).step_by(step).take(most).collect();
         for entry in &chosen {
-            self.set_gone(*entry, Gone::Maybe);
+            self.set_gone(*entry, ErasureState::Maybe);
         }
         (!chosen.is_empty()).then(|| self.plan(Work::Forget(chosen)))
     }
 
     /// Returns what to ask for a call.
-    pub fn ask(&self, call: usize) -> Ask {
+    pub fn ask(&self, call: usize) -> Request {
         match self.calls.get(call).map(|call| &call.work) {
             Some(Work::Append(range)) => {
-                Ask::Append(self.entries(range.clone()).map(|entry| entry.turn.clone()).collect())
+                Request::Append(self.entries(range.clone()).map(|entry| entry.turn.clone()).collect())
             }
             Some(Work::Note(entry)) => {
                 let mut notes = self.entries(*entry..*entry + 1);
                 let note =
                     notes.next().map(|note| (note.turn.clone(), note.note.clone().unwrap_or_default()));
-                note.map_or(Ask::Dump, |(turn, name)| Ask::Note { turn, name })
+                note.map_or(Request::Dump, |(turn, name)| Request::Note { turn, name })
             }
             Some(Work::Forget(entries)) => {
                 let ids = entries.iter().filter_map(|entry| self.entries.get(*entry)?.id.clone());
-                Ask::Forget(ids.collect())
+                Request::Forget(ids.collect())
             }
-            None => Ask::Dump,
+            None => Request::Dump,
         }
     }
 
     /// Returns what to ask for a call, with another body under the same key; `None` for a forget.
-    pub fn ask_other_body(&self, call: usize) -> Option<Ask> {
+    pub fn ask_other_body(&self, call: usize) -> Option<Request> {
         let mut ask = self.ask(call);
         match &mut ask {
-            Ask::Append(turns) => turns.last_mut()?.text.push_str(" Or not."),
-            Ask::Note { turn, .. } => turn.text.push_str(" Or not."),
+            Request::Append(turns) => turns.last_mut()?.text.push_str(" Or not."),
+            Request::Note { turn, .. } => turn.text.push_str(" Or not."),
             _ => return None,
         }
         // The key of a forgotten event keeps no hash of its body, so that nothing can be compared.
-        let is_kept = |entry: &Entry| entry.gone == Gone::No && entry.acked;
+        let is_kept = |entry: &Entry| entry.gone == ErasureState::No && entry.acked;
         self.entries(self.entries_of(call)).all(is_kept).then_some(ask)
     }
 
@@ -150,7 +150,7 @@ impl Ledger {
     /// Returns the number of acknowledged events and of events that are forgotten.
     pub fn counts(&self) -> (u64, u64) {
         let acked = self.entries.iter().filter(|entry| entry.acked).count();
-        let gone = self.entries.iter().filter(|entry| entry.gone == Gone::Yes).count();
+        let gone = self.entries.iter().filter(|entry| entry.gone == ErasureState::Yes).count();
         (acked as u64, gone as u64)
     }
 
@@ -158,13 +158,13 @@ impl Ledger {
     pub fn words(&self) -> (Vec<String>, Vec<String>) {
         let word = |entry: &Entry| entry.word.clone();
         let living = self.living().filter_map(|entry| self.entries.get(entry)).map(word).collect();
-        let gone = self.entries.iter().filter(|entry| entry.gone == Gone::Yes).map(word).collect();
+        let gone = self.entries.iter().filter(|entry| entry.gone == ErasureState::Yes).map(word).collect();
         (living, gone)
     }
 
     /// Returns the texts of events that are forgotten.
     pub fn forgotten_texts(&self) -> Vec<String> {
-        let gone = self.entries.iter().filter(|entry| entry.gone == Gone::Yes);
+        let gone = self.entries.iter().filter(|entry| entry.gone == ErasureState::Yes);
         gone.map(|entry| entry.turn.text.clone()).collect()
     }
 
@@ -180,12 +180,12 @@ impl Ledger {
     }
 
     /// Takes the answer of a call that writes; whether it was an acknowledgement.
-    pub fn answered(&mut self, call: usize, said: &Said, report: &mut Report) -> bool {
+    pub fn answered(&mut self, call: usize, said: &Reply, report: &mut Report) -> bool {
         let acked = match said {
-            Said::Acks(acks) => self.acked(call, acks, report),
-            Said::Forgot { .. } => self.forgot(call, report),
-            Said::Cut => return false,
-            Said::Failed { kind, what } => self.refused(call, kind, what, report),
+            Reply::Acks(acks) => self.acked(call, acks, report),
+            Reply::Forgot { .. } => self.forgot(call, report),
+            Reply::Cut => return false,
+            Reply::Failed { kind, what } => self.refused(call, kind, what, report),
             other => {
                 report.blame(Fault::WrongError, format_args!("call {call} was answered {other:?}"));
                 false
@@ -197,7 +197,7 @@ impl Ledger {
         acked
     }
 
-    fn acked(&mut self, call: usize, acks: &[Acked], report: &mut Report) -> bool {
+    fn acked(&mut self, call: usize, acks: &[Ack], report: &mut Report) -> bool {
         let range = self.entries_of(call);
         if acks.len() != range.len() {
             report.blame(Fault::WrongError, format_args!("call {call}: {} acknowledgements", acks.len()));
@@ -235,7 +235,7 @@ impl Ledger {
         };
         report.count("forgets", 1);
         for entry in entries {
-            self.set_gone(entry, Gone::Yes);
+            self.set_gone(entry, ErasureState::Yes);
         }
         true
     }
@@ -245,7 +245,7 @@ impl Ledger {
         if is_forget && kind == "not_found" {
             return self.forgot(call, report);
         }
-        let gone = |entry: &Entry| entry.gone != Gone::No;
+        let gone = |entry: &Entry| entry.gone != ErasureState::No;
         if kind == "invalid" && what.contains("forgotten") && self.entries(self.entries_of(call)).any(gone) {
             return false;
         }
@@ -284,7 +284,7 @@ impl Ledger {
         let keys: HashSet<&str> = self.entries.iter().map(|entry| entry.turn.key.as_str()).collect();
         let mut by_key = HashMap::new();
         for row in rows {
-            let Body::Kept(turn) = &row.body else { continue };
+            let Body::Present(turn) = &row.body else { continue };
             if !keys.contains(turn.key.as_str()) {
                 report.blame(Fault::SilentWrong, format_args!("nobody wrote {}", turn.key));
             }
@@ -298,7 +298,7 @@ impl Ledger {
     /// Each call is in or out, wholly; forgets too.
     fn whole_calls(&mut self, by_id: &HashMap<&str, &Row>, report: &mut Report) {
         for number in 0..self.calls.len() {
-            let Some(Planned { work, state, .. }) = self.calls.get(number).cloned() else { continue };
+            let Some(PlannedWrite { work, state, .. }) = self.calls.get(number).cloned() else { continue };
             match work {
                 Work::Append(range) => {
                     let there = self.entries(range.clone()).filter(|entry| entry.id.is_some()).count();
@@ -314,7 +314,7 @@ impl Ledger {
                     let gone = entries.iter().filter(erased).count();
                     if gone == entries.len() {
                         for entry in entries {
-                            self.set_gone(entry, Gone::Yes);
+                            self.set_gone(entry, ErasureState::Yes);
                         }
                     } else if gone != 0 {
                         report.blame(Fault::SilentWrong, format_args!("forget {number} is done by half"));
@@ -342,11 +342,11 @@ impl Ledger {
         for (name, found) in names.iter().zip(found) {
             let of_name = self.entries.iter().filter(|entry| entry.note.as_ref() == Some(name));
             let of_name: Vec<&Entry> = of_name.filter(|entry| entry.id.is_some()).collect();
-            if of_name.iter().any(|entry| entry.gone == Gone::Maybe) {
+            if of_name.iter().any(|entry| entry.gone == ErasureState::Maybe) {
                 continue;
             }
             let mut living: Vec<&Entry> =
-                of_name.into_iter().filter(|entry| entry.gone == Gone::No).collect();
+                of_name.into_iter().filter(|entry| entry.gone == ErasureState::No).collect();
             living.sort_by_key(|entry| entry.seq);
             let numbered = (1..).zip(&living).map(|(number, entry)| Version {
                 number,
@@ -368,7 +368,7 @@ impl Ledger {
     /// Compares the search results of words with the expected ones, unless the event is forgotten meanwhile; a superseded note
     /// is found too, but not as an answer.
     pub fn compare_found(&self, words: &[String], answer: &Answer, report: &mut Report) {
-        let (Said::Found(found), gaps) = (&answer.said, &answer.gaps) else {
+        let (Reply::Found(found), gaps) = (&answer.said, &answer.gaps) else {
             return report.blame(Fault::WrongError, format_args!("a search was answered {:?}", answer.said));
         };
         let by_word: HashMap<&str, &Entry> =
@@ -377,20 +377,20 @@ impl Ledger {
             let Some(entry) = by_word.get(word.as_str()) else { continue };
             let there = hits.iter().any(|hit| Some(&hit.id) == entry.id.as_ref());
             match entry.gone {
-                Gone::No if entry.acked && !there => {
+                ErasureState::No if entry.acked && !there => {
                     let fault = if gaps.is_empty() { Fault::SilentWrong } else { Fault::WrongError };
                     let what = format_args!("{} ({:?}) is not recalled; {gaps:?}", entry.turn.key, entry.id);
                     report.blame(fault, what);
                 }
-                Gone::No => report.count("recalls", 1),
-                Gone::Maybe | Gone::Yes => {}
+                ErasureState::No => report.count("recalls", 1),
+                ErasureState::Maybe | ErasureState::Yes => {}
             }
         }
     }
 
     /// Compares what words of forgotten events found with nothing.
     pub fn compare_not_found(&self, words: &[String], answer: &Answer, report: &mut Report) {
-        let Said::Found(found) = &answer.said else {
+        let Reply::Found(found) = &answer.said else {
             return report.blame(Fault::WrongError, format_args!("a search was answered {:?}", answer.said));
         };
         for (word, hits) in words.iter().zip(found) {
@@ -403,7 +403,7 @@ impl Ledger {
 
     /// Looks for words of forgotten events in a text that was served.
     pub fn compare_text(&self, text: &str, what: &str, report: &mut Report) {
-        for entry in self.entries.iter().filter(|entry| entry.gone == Gone::Yes) {
+        for entry in self.entries.iter().filter(|entry| entry.gone == ErasureState::Yes) {
             if text.contains(&entry.word) {
                 report.blame(
                     Fault::SilentWrong,
@@ -415,7 +415,7 @@ impl Ledger {
 
     /// Looks for forgotten events among those that something rests on.
     pub fn compare_rests(&self, ids: &[String], report: &mut Report) {
-        let gone = self.entries.iter().filter(|entry| entry.gone == Gone::Yes);
+        let gone = self.entries.iter().filter(|entry| entry.gone == ErasureState::Yes);
         let gone: HashSet<&String> = gone.filter_map(|entry| entry.id.as_ref()).collect();
         for id in ids.iter().filter(|id| gone.contains(id)) {
             report.blame(Fault::SilentWrong, format_args!("a receipt rests on {id}, though forgotten"));
@@ -425,7 +425,7 @@ impl Ledger {
     /// Looks for what is missing in an export.
     pub fn compare_export(&self, text: &str, report: &mut Report) {
         self.compare_text(text, "an export", report);
-        for entry in self.entries.iter().filter(|entry| entry.acked && entry.gone == Gone::No) {
+        for entry in self.entries.iter().filter(|entry| entry.acked && entry.gone == ErasureState::No) {
             if !text.contains(&entry.turn.text) {
                 report.blame(Fault::Lost, format_args!("{} is not in an export", entry.turn.key));
             }
@@ -440,17 +440,17 @@ impl Ledger {
             session: format!("lane-{lane}"),
             text: format!("The {word} lies on shelf {number}.{}", format!(" Beside {word}.").repeat(long)),
         };
-        let (id, seq, acked, gone) = (None, None, false, Gone::No);
+        let (id, seq, acked, gone) = (None, None, false, ErasureState::No);
         self.entries.push(Entry { turn, word, note, lane, id, seq, acked, gone });
     }
 
     fn plan(&mut self, work: Work) -> usize {
-        self.calls.push(Planned { work, state: State::Open, fresh: 0 });
+        self.calls.push(PlannedWrite { work, state: State::Open, fresh: 0 });
         self.calls.len() - 1
     }
 
     fn living(&self) -> impl Iterator<Item = usize> {
-        let living = |(_, entry): &(usize, &Entry)| entry.acked && entry.gone == Gone::No;
+        let living = |(_, entry): &(usize, &Entry)| entry.acked && entry.gone == ErasureState::No;
         self.entries.iter().enumerate().filter(living).map(|(number, _)| number)
     }
 
@@ -467,7 +467,7 @@ impl Ledger {
         }
     }
 
-    fn set_gone(&mut self, entry: usize, gone: Gone) {
+    fn set_gone(&mut self, entry: usize, gone: ErasureState) {
         if let Some(entry) = self.entries.get_mut(entry) {
             entry.gone = gone;
         }
@@ -483,13 +483,13 @@ impl Entry {
         }
         self.seq = Some(row.seq);
         match (&row.body, self.gone) {
-            (Body::Kept(_), Gone::Yes) => {
+            (Body::Present(_), ErasureState::Yes) => {
                 report.blame(Fault::SilentWrong, format_args!("{key} is there, though forgotten"));
             }
-            (Body::Kept(turn), _) if turn.text != self.turn.text || turn.session != self.turn.session => {
+            (Body::Present(turn), _) if turn.text != self.turn.text || turn.session != self.turn.session => {
                 report.blame(Fault::SilentWrong, format_args!("{key} has other words"));
             }
-            (Body::Kept(_), _) | (Body::Erased, Gone::Maybe | Gone::Yes) => {}
+            (Body::Present(_), _) | (Body::Erased, ErasureState::Maybe | ErasureState::Yes) => {}
             (Body::Erased | Body::Forget, _) => {
                 report.blame(Fault::Lost, format_args!("{key} is erased, though nobody asked for it"));
             }

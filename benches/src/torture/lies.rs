@@ -8,10 +8,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use mnemal::dream::DreamMode;
+use mnemal::graph::{EntityFilter, FactStatus};
+use mnemal::learnings::LearningStatus;
+use mnemal::settings::{DreamSettings, LlmSettings};
+use mnemal::summaries::NodePath;
+use mnemal::types::{Importance, InstallationKey, OwnerId};
 use mnemal::{
-    AsOf, DreamRun, DreamSettings, Engine, EntityFilter, EventFilter, EventId, FactFilter, FactStatus,
-    Importance, InstallationKey, Learning, LearningFilter, LearningKind, LearningStatus, LlmSettings, Memory,
-    Message, NodePath, OwnerId, Scope, SessionId, Settings, SpaceId, Timestamp, Within,
+    AsOf, Engine, EventFilter, EventId, FactFilter, Learning, LearningFilter, LearningKind, Memory, Message,
+    Scope, SessionId, Settings, SpaceId, Timestamp, Within,
 };
 use mnemal_core::{Document, Metadata, Passage};
 use mnemal_store::{MemoryStore, Stores};
@@ -110,9 +115,9 @@ impl Space {
     }
 
     /// What a process does now and then: a cycle, and the conversation is compressed.
-    async fn tend(&self) -> Result<()> {
+    async fn maintain(&self) -> Result<()> {
         self.clock.advance(Duration::from_hours(7));
-        let _cycle = self.memory.engine().dream(&self.owner, DreamRun::Asked).await?;
+        let _cycle = self.memory.engine().dream(&self.owner, DreamMode::Asked).await?;
         let _entry = self.memory.compress(SessionId::new(TALK)?).keep_last(2).await?;
         let _gaps = self.memory.engine().refresh_summaries().await?;
         Ok(())
@@ -124,7 +129,8 @@ impl Space {
 
     async fn events(&self) -> Result<BTreeSet<EventId>> {
         let live = EventFilter::live();
-        let events = self.memory.scan(&live, mnemal::Cursor::START, std::num::NonZeroUsize::MAX).await?;
+        let events =
+            self.memory.scan(&live, mnemal::events::Cursor::START, std::num::NonZeroUsize::MAX).await?;
         Ok(events.into_iter().map(|event| event.id).collect())
     }
 }
@@ -184,8 +190,8 @@ async fn one(seed: u64, report: &mut Report) -> Result<()> {
         one.tell(&mut Dice::new(seed)).await?;
     }
     for _ in 0..CYCLES {
-        space.tend().await?;
-        twin.tend().await?;
+        space.maintain().await?;
+        twin.maintain().await?;
         believed(&space, &model, report).await?;
         lost((&space, &twin), report).await?;
     }
@@ -195,8 +201,8 @@ async fn one(seed: u64, report: &mut Report) -> Result<()> {
     let space = space.alone()?;
     still_of_model(&space, report).await?;
     for _ in 0..AFTER {
-        space.tend().await?;
-        twin.tend().await?;
+        space.maintain().await?;
+        twin.maintain().await?;
     }
     let (is, was) = (state(&space).await?, state(&twin).await?);
     for row in was.difference(&is) {
@@ -241,7 +247,7 @@ async fn believed_rows(space: &Space) -> Result<Vec<(&'static str, String)>> {
     let now = AsOf::present(Timestamp::MAX);
     let mut rows = Vec::new();
     for fact in graph.facts(&FactFilter::all(), now).await? {
-        let is_of_model = fact.supports.iter().all(mnemal::Support::is_of_model);
+        let is_of_model = fact.supports.iter().all(mnemal::graph::Support::is_of_model);
         if fact.status != FactStatus::Candidate || !is_of_model {
             rows.push(("a fact", format!("{} {} {}", fact.subject, fact.predicate, fact.object.key())));
         }
@@ -270,7 +276,8 @@ async fn lost((space, twin): (&Space, &Space), report: &mut Report) -> Result<()
             roles: Within::Only(vec![mnemal::Role::User, mnemal::Role::Assistant, mnemal::Role::Document]),
             ..EventFilter::live()
         };
-        let said = twin.memory.scan(&written, mnemal::Cursor::START, std::num::NonZeroUsize::MAX).await?;
+        let said =
+            twin.memory.scan(&written, mnemal::events::Cursor::START, std::num::NonZeroUsize::MAX).await?;
         said.iter().filter(|event| !has.contains(&event.id)).count()
     };
     if gone > 0 {
@@ -341,7 +348,7 @@ async fn still_of_model(space: &Space, report: &mut Report) -> Result<()> {
     for note in space.notes().await?.into_iter().filter(|note| note.status == LearningStatus::Active) {
         let Some(source) = note.sources.first() else { continue };
         let made = space.memory.get(source.event).await?;
-        let is_of_model = made.kept().is_some_and(|kept| {
+        let is_of_model = made.body().is_some_and(|kept| {
             matches!(&kept.kind, mnemal::EventKind::Operation(operation) if operation.prompt.is_some())
         });
         if is_of_model {
@@ -357,7 +364,7 @@ async fn state(space: &Space) -> Result<BTreeSet<String>> {
     // Which notes a line of the rules joins follows from which of them were there first.
     let is_line = |note: &Learning| note.kind == LearningKind::Insight;
     for note in space.notes().await?.into_iter().filter(|note| !is_line(note)) {
-        let tags: Vec<&str> = note.tags.iter().map(mnemal::Tag::as_str).collect();
+        let tags: Vec<&str> = note.tags.iter().map(mnemal::types::Tag::as_str).collect();
         rows.insert(format!(
             "note {} {:?} {} {tags:?} {:?} {:?} {:?} {:?}",
             note.content, note.kind, note.category, note.importance, note.status, note.level, note.topics

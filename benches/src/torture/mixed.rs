@@ -4,10 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use mnemal::admin::RebuildMode;
+use mnemal::events::{FactChoice, FactDecision, Selector};
+use mnemal::extract::WorldTime;
+use mnemal::graph::{EntityFilter, Value, renaming, value_key};
+use mnemal::types::{InstallationKey, Layer, OwnerId, Predicate, ToolName};
 use mnemal::{
-    AsOf, Builder, Decision, Engine, EntityFilter, ErrorKind, EventId, FactChoice, FactDecision,
-    InstallationKey, Layer, Memory, Message, NoteKey, OwnerId, Predicate, Rebuild, Scope, Selector,
-    SessionId, SpaceId, Speaker, Timestamp, ToolName, Value, WorldTime, renaming, value_key,
+    AsOf, Builder, Decision, Engine, ErrorKind, EventId, Memory, Message, NoteKey, Scope, SessionId, SpaceId,
+    Speaker, Timestamp,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
@@ -100,7 +104,7 @@ impl Space {
             },
             96..98 => {
                 let owner = OwnerId::new("mixed")?;
-                let _cycle = self.memory.engine().dream(&owner, mnemal::DreamRun::Asked).await?;
+                let _cycle = self.memory.engine().dream(&owner, mnemal::dream::DreamMode::Asked).await?;
                 Ok("cycles")
             }
             _ if self.chance == Chance::Keeps => Ok("nothing is taken back"),
@@ -229,7 +233,7 @@ impl Space {
     /// Lets every layer catch up.
     pub(super) async fn settle(&self) -> Result<()> {
         let engine = self.memory.engine();
-        engine.rebuild(Layer::Graph, Rebuild::Anew).await?;
+        engine.rebuild(Layer::Graph, RebuildMode::Anew).await?;
         loop {
             let gaps = engine.fold_within(Duration::from_secs(5)).await;
             let gaps_of_summaries = engine.refresh_summaries().await?;

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Parser;
 use serde::Serialize;
 
-use judge::{Found, fence_escapes};
+use judge::{JudgeResult, fence_escapes};
 use layout::{Conversation, read};
 use stage::{Entry, Stage};
 
@@ -145,7 +145,7 @@ async fn run(args: &Args, attacks: &[Conversation], benign: &[Conversation]) -> 
         for entry in Entry::ALL {
             let stage = Stage::new(args.seed)?;
             let held_back = stage.play(attack, entry).await?;
-            let found = Found::look(&stage, attack).await?;
+            let found = JudgeResult::look(&stage, attack).await?;
             outcome.played += 1;
             outcome.preferences_from_non_user += found.risen;
             outcome.fence_escapes += found.escapes;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use mnemal::ErrorKind;
 use mnemal_store::Durability;
-use mnemal_testkit::vfs::{Dice, FaultyDisk, Keep};
+use mnemal_testkit::vfs::{Dice, FaultyDisk, SurvivingWrites};
 
 use super::faulty::judge::{Loss, judge};
-use super::faulty::player::{Again, Player};
+use super::faulty::player::{Player, RetryScope};
 use super::faulty::script::{self, Step};
 use super::verdict::Fault;
 use super::{Order, Report};
@@ -105,7 +105,7 @@ async fn scenario(
     report.count("cuts before the first acknowledgement", u64::from(player.book.living(&mut dice).is_none()));
     disk.power_cut();
     player.space = None;
-    disk.reboot(Keep::Drawn);
+    disk.reboot(SurvivingWrites::Drawn);
     if dice.happens(2) {
         cut_again(disk, &mut player, &mut dice, report).await;
     }
@@ -125,7 +125,7 @@ async fn cut_again(disk: &FaultyDisk, player: &mut Player<'_>, dice: &mut Dice, 
     report.count("second cuts, while the space was opened", u64::from(!disk.is_on()));
     disk.power_cut();
     player.space = None;
-    disk.reboot(Keep::Drawn);
+    disk.reboot(SurvivingWrites::Drawn);
 }
 
 /// Opens, judges, makes all calls again, and judges again.
@@ -147,7 +147,7 @@ async fn after_the_cut(
     if let Err(error) = judge(space, &mut player.book, loss, dice, report).await {
         report.blame(Fault::Corrupt, format_args!("after the cut: {error:?}"));
     }
-    for (what, error) in player.call_again(Again::All).await {
+    for (what, error) in player.call_again(RetryScope::All).await {
         report.blame(Fault::WrongError, format_args!("{what}: {error:?}"));
     }
     let Some(space) = &player.space else { return };

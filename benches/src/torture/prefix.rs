@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
-use mnemal::{
-    AsOf, Clock as _, EntityFilter, ErrorKind, FactFilter, LearningFilter, LearningKind, NodePath, SessionId,
-    Timestamp,
-};
+use mnemal::graph::EntityFilter;
+use mnemal::ports::Clock as _;
+use mnemal::summaries::NodePath;
+use mnemal::{AsOf, ErrorKind, FactFilter, LearningFilter, LearningKind, SessionId, Timestamp};
 use mnemal_store::MemoryStore;
 use mnemal_testkit::ManualClock;
 

@@ -13,7 +13,7 @@ use super::kill::look_at_everything;
 use super::names::name;
 use super::trial::{LOOK, Trial};
 use super::verdict::Fault;
-use super::wire::Ask;
+use super::wire::Request;
 use super::{Order, Report};
 use crate::cpu::quantile;
 use crate::words::Dice;
@@ -169,7 +169,7 @@ impl Company {
     fn checkpoint(&mut self, wal: &Path) {
         self.largest_wal = self.largest_wal.max(std::fs::metadata(wal).map_or(0, |file| file.len()));
         for hand in CHECKPOINTERS {
-            self.trial.disturb(hand, LOOK, Ask::Checkpoint);
+            self.trial.disturb(hand, LOOK, Request::Checkpoint);
             self.trial.report.count("checkpoints", 1);
         }
     }

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
-use mnemal::{EntityFilter, FactFilter, GraphStore as _, Layer, LearningFilter, MentionFilter, Rebuild};
+use mnemal::admin::RebuildMode;
+use mnemal::graph::{EntityFilter, MentionFilter};
+use mnemal::ports::GraphStore as _;
+use mnemal::types::Layer;
+use mnemal::{FactFilter, LearningFilter};
 use mnemal_store::{MemoryStore, Stores};
 
 use super::mixed::Space;
@@ -43,14 +47,14 @@ async fn life(order: &Order) -> Result<Report> {
     let live = dump(&store).await?;
     report.count("rows", live.values().map(|(rows, _)| *rows).sum());
     for layer in LAYERS {
-        let rows = space.memory.engine().rebuild(layer, Rebuild::Check).await?.rows;
+        let rows = space.memory.engine().rebuild(layer, RebuildMode::Check).await?.rows;
         if rows > 0 {
             report.blame(Fault::SilentWrong, format_args!("{rows} rows of {} differ", layer.as_str()));
         }
     }
     for round in 1..=2 {
         for layer in LAYERS {
-            space.memory.engine().rebuild(layer, Rebuild::Anew).await?;
+            space.memory.engine().rebuild(layer, RebuildMode::Anew).await?;
         }
         space.memory.engine().refresh_summaries().await?;
         for (name, (rows, hash)) in dump(&store).await? {
@@ -78,9 +82,9 @@ async fn dump(store: &MemoryStore) -> Result<BTreeMap<&'static str, (u64, blake3
     dump.insert("facts", hashed(&facts));
     let mentions = store.mentions(&MentionFilter::all()).await?;
     dump.insert("mentions", hashed(&mentions));
-    let learnings = mnemal::LearningStore::all(store, &LearningFilter::all()).await?;
+    let learnings = mnemal::ports::LearningStore::all(store, &LearningFilter::all()).await?;
     dump.insert("learnings", hashed(&learnings));
-    let summaries = mnemal::SummaryStore::all(store).await?;
+    let summaries = mnemal::ports::SummaryStore::all(store).await?;
     dump.insert("summaries", hashed(&summaries));
     Ok(dump)
 }

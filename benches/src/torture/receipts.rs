@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use mnemal::{
-    Context, Engine, EventId, Ground, Layer, LearningId, Memory, Receipt, ReceiptLine, RecordRef, Scope,
-    SessionId, Settings, SpaceId,
-};
+use mnemal::context::{Grounding, ReceiptLine, RecordRef};
+use mnemal::types::{Layer, LearningId};
+use mnemal::{Context, Engine, EventId, Memory, Receipt, Scope, SessionId, Settings, SpaceId};
 use mnemal_learnings::note_id;
 
 use super::mixed::Space;
@@ -142,11 +141,11 @@ impl Accounts {
 }
 
 /// Says what is counted of a line.
-fn told_of(ground: Ground) -> &'static str {
+fn told_of(ground: Grounding) -> &'static str {
     match ground {
-        Ground::Covered(_) => "lines covered by their words",
-        Ground::Value => "facts whose value stands in their words",
-        Ground::Verbatim => "lines said verbatim",
+        Grounding::Covered(_) => "lines covered by their words",
+        Grounding::Value => "facts whose value stands in their words",
+        Grounding::Verbatim => "lines said verbatim",
     }
 }
 
@@ -182,7 +181,8 @@ mod tests {
         let done = run(&Order { runs: 40, first: 0, seed: 3, time, program: PathBuf::new() }).unwrap();
         assert!(done.is_clean(), "{done:?}");
         assert!(done.least_covered >= 0.9, "{done:?}");
-        let counted = [told_of(Ground::Verbatim), told_of(Ground::Value), "hits left out with a reason"];
+        let counted =
+            [told_of(Grounding::Verbatim), told_of(Grounding::Value), "hits left out with a reason"];
         assert!(counted.iter().all(|what| done.report.details.contains_key(what)), "{done:?}");
     }
 }

@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use mnemal::{Cursor, EventFilter, Memory};
+use mnemal::events::Cursor;
+use mnemal::{EventFilter, Memory};
 use serde_json::{Value, json};
 
 use super::verdict::Fault;
@@ -55,11 +56,11 @@ pub fn run(order: &Order) -> Result<Report> {
     fs::create_dir_all(installation.data())?;
     drop(installation.said(&["-s", SPACE, "init"])?);
     let began = now();
-    let desk = Arc::new(Desk {
+    let desk = Arc::new(SharedState {
         installation,
         report: Mutex::new(Report::of("server-processes", order)),
         acked: Mutex::default(),
-        seats: (0..=AGENTS + CLIENTS).map(|_| Seat::default()).collect(),
+        seats: (0..=AGENTS + CLIENTS).map(|_| ProcessSlot::default()).collect(),
         ends_at: now() + order.time,
         is_over: AtomicBool::new(false),
     });
@@ -94,25 +95,25 @@ pub fn run(order: &Order) -> Result<Report> {
 }
 
 /// What all parts share.
-struct Desk {
+struct SharedState {
     installation: Installation,
     report: Mutex<Report>,
     /// What was acknowledged, by its words: how often.
     acked: Mutex<BTreeMap<String, u64>>,
-    seats: Vec<Seat>,
+    seats: Vec<ProcessSlot>,
     ends_at: Instant,
     is_over: AtomicBool,
 }
 
 /// The slot of a process, which may be killed.
 #[derive(Default)]
-struct Seat {
+struct ProcessSlot {
     child: Mutex<Option<Child>>,
     /// Kills of those who sat there.
     kills: AtomicU64,
 }
 
-impl Seat {
+impl ProcessSlot {
     fn sit(&self, child: Child) {
         *self.child.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
     }
@@ -140,7 +141,7 @@ impl Seat {
     }
 }
 
-impl Desk {
+impl SharedState {
     /// Kills one of the eight each second.
     fn kill(&self, seed: u64) {
         let mut dice = Dice::new(seed);
@@ -155,7 +156,7 @@ impl Desk {
             let until = now() + KILL_EVERY;
             let mut killed = false;
             while !killed && now() < until && !self.is_over.load(Ordering::Relaxed) {
-                killed = self.seats.get(seat).is_some_and(Seat::kill);
+                killed = self.seats.get(seat).is_some_and(ProcessSlot::kill);
                 if !killed {
                     rest(LOOK);
                 }
@@ -174,7 +175,7 @@ impl Desk {
     /// A server and its client, which writes events with keys of idempotency.
     fn serve(&self, writes: u64) -> Result<()> {
         let seat = self.seats.first().context("a server has a seat")?;
-        let mut pace = Pace::new(writes, share(SHARES[2]));
+        let mut pace = EventRate::new(writes, share(SHARES[2]));
         let mut written = 0;
         while written < writes && now() < self.ends_at {
             let before = seat.kills();
@@ -231,7 +232,7 @@ impl Desk {
     /// A client of the Model Context Protocol, which stores notes.
     fn agent(&self, number: usize, writes: u64) -> Result<()> {
         let seat = self.seats.get(number).context("an agent has a seat")?;
-        let mut pace = Pace::new(writes, share(SHARES[0]) / AGENTS as f64);
+        let mut pace = EventRate::new(writes, share(SHARES[0]) / AGENTS as f64);
         let mut written = 0;
         while written < writes && now() < self.ends_at {
             let before = seat.kills();
@@ -268,7 +269,7 @@ impl Desk {
     /// A client whose conversation grows, with a hook after every few turns.
     fn hooks(&self, number: usize, turns: u64) -> Result<()> {
         let seat = self.seats.get(number).context("a hook has a seat")?;
-        let mut pace = Pace::new(turns / TURNS, share(SHARES[1]) / (CLIENTS as u64 * TURNS) as f64);
+        let mut pace = EventRate::new(turns / TURNS, share(SHARES[1]) / (CLIENTS as u64 * TURNS) as f64);
         let transcript = self.installation.home.join(format!("talk-{number}.jsonl"));
         let mut told: Vec<String> = Vec::new();
         let mut waiting = Vec::new();
@@ -347,7 +348,7 @@ impl Desk {
             let events = memory.scan(&EventFilter::all(), after, PAGE).await?;
             for event in &events {
                 after = Cursor(Some(event.seq));
-                if let Some(kept) = event.kept() {
+                if let Some(kept) = event.body() {
                     *found.entry(kept.content.clone()).or_default() += 1;
                 }
             }
@@ -450,12 +451,12 @@ impl Pipe {
 }
 
 /// Lets so many things happen in a second, evenly.
-struct Pace {
+struct EventRate {
     next: Instant,
     every: Duration,
 }
 
-impl Pace {
+impl EventRate {
     fn new(things: u64, a_second: f64) -> Self {
         let every = if things == 0 { Duration::ZERO } else { Duration::from_secs_f64(1.0 / a_second) };
         Self { next: now(), every }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{Clock as _, SystemClock};
+use mnemal::ports::{Clock as _, SystemClock};
 
-use super::crew::{Crew, Heard};
+use super::crew::{ProcessMessage, WorkerPool};
 use super::ledger::Ledger;
 use super::verdict::Fault;
-use super::wire::{Answer, Ask, Said};
+use super::wire::{Answer, Reply, Request};
 use super::{Order, Report};
 
 /// After this time a silent process counts as hung. Source: own choice, four times the patience of a write.
@@ -21,7 +21,7 @@ pub(super) const LOOK: usize = 1_000;
 /// The trial.
 #[derive(Debug)]
 pub(super) struct Trial {
-    pub(super) crew: Crew,
+    pub(super) crew: WorkerPool,
     pub(super) ledger: Ledger,
     pub(super) report: Report,
     /// CPU time of every opening of a space that was there already.
@@ -38,19 +38,19 @@ pub(super) struct Trial {
     /// Acknowledgements that named a gap.
     pub(super) gaps: u64,
     clock: SystemClock,
-    sent: HashMap<u64, Sent>,
+    sent: HashMap<u64, PendingCall>,
     others: HashMap<u64, Answer>,
 }
 
 /// A call that is on its way.
 #[derive(Debug)]
-struct Sent {
+struct PendingCall {
     hand: usize,
-    what: What,
+    what: PendingWork,
 }
 
 #[derive(Debug)]
-enum What {
+enum PendingWork {
     Write(usize, Duration),
     /// A call with a known key and another body.
     Conflict,
@@ -66,7 +66,7 @@ impl Trial {
     /// Starts a trial of the space in a file, under the account so far.
     pub(super) fn new(order: &Order, space: PathBuf, durability: &'static str, report: Report) -> Self {
         Self {
-            crew: Crew::new(order.program.clone(), space, durability),
+            crew: WorkerPool::new(order.program.clone(), space, durability),
             ledger: Ledger::default(),
             report,
             reopened: Vec::new(),
@@ -91,41 +91,41 @@ impl Trial {
     pub(super) fn write(&mut self, hand: usize, lane: usize, call: usize, cut: Option<u32>) {
         let (ask, now) = (self.ledger.ask(call), self.now());
         let number = self.crew.send_cut(hand, lane, ask, cut);
-        self.await_answer(number, hand, What::Write(call, now));
+        self.await_answer(number, hand, PendingWork::Write(call, now));
     }
 
     /// Sends a call that must be refused, because its key is known with another body.
-    pub(super) fn contradict(&mut self, hand: usize, ask: Ask) {
+    pub(super) fn contradict(&mut self, hand: usize, ask: Request) {
         let number = self.crew.send(hand, LOOK, ask);
-        self.await_answer(number, hand, What::Conflict);
+        self.await_answer(number, hand, PendingWork::Conflict);
     }
 
     /// Asks a process to find words that must be found.
     pub(super) fn expect(&mut self, hand: usize, lane: usize, words: Vec<String>) {
-        let number = self.crew.send(hand, lane, Ask::Find(words.clone()));
-        self.await_answer(number, hand, What::There(words));
+        let number = self.crew.send(hand, lane, Request::Find(words.clone()));
+        self.await_answer(number, hand, PendingWork::There(words));
     }
 
     /// Asks a process to find words that must not be found.
     pub(super) fn expect_none(&mut self, hand: usize, lane: usize, words: Vec<String>) {
-        let number = self.crew.send(hand, lane, Ask::Find(words.clone()));
-        self.await_answer(number, hand, What::Gone(words));
+        let number = self.crew.send(hand, lane, Request::Find(words.clone()));
+        self.await_answer(number, hand, PendingWork::Gone(words));
     }
 
     /// Asks for something that only has to be answered.
-    pub(super) fn disturb(&mut self, hand: usize, lane: usize, ask: Ask) {
+    pub(super) fn disturb(&mut self, hand: usize, lane: usize, ask: Request) {
         let number = self.crew.send(hand, lane, ask);
-        self.await_answer(number, hand, What::Other);
+        self.await_answer(number, hand, PendingWork::Other);
     }
 
-    fn await_answer(&mut self, number: Option<u64>, hand: usize, what: What) {
-        self.sent.extend(number.map(|number| (number, Sent { hand, what })));
+    fn await_answer(&mut self, number: Option<u64>, hand: usize, what: PendingWork) {
+        self.sent.extend(number.map(|number| (number, PendingCall { hand, what })));
     }
 
     /// Asks and waits for the answer until a moment; `None` when there is none by then, or the process has ended.
-    pub(super) fn look(&mut self, hand: usize, ask: Ask, until: Duration) -> Option<Answer> {
+    pub(super) fn look(&mut self, hand: usize, ask: Request, until: Duration) -> Option<Answer> {
         let number = self.crew.send(hand, LOOK, ask)?;
-        self.sent.insert(number, Sent { hand, what: What::Look });
+        self.sent.insert(number, PendingCall { hand, what: PendingWork::Look });
         while self.now() < until && self.crew.is_there(hand) {
             let heard = self.crew.hear(until.saturating_sub(self.now()))?;
             self.take(heard);
@@ -137,10 +137,10 @@ impl Trial {
     }
 
     /// As [`look`](Self::look), with a process that must answer.
-    pub(super) fn must_look(&mut self, hand: usize, ask: &Ask) -> Option<Said> {
+    pub(super) fn must_look(&mut self, hand: usize, ask: &Request) -> Option<Reply> {
         let until = self.now() + PATIENCE;
         match self.look(hand, ask.clone(), until) {
-            Some(Answer { said: Said::Failed { kind, what }, .. }) => {
+            Some(Answer { said: Reply::Failed { kind, what }, .. }) => {
                 self.report.blame(Fault::WrongError, format_args!("{ask:?}: {kind}: {what}"));
                 None
             }
@@ -201,7 +201,7 @@ impl Trial {
     /// # Errors
     /// A process that cannot be waited for.
     pub(super) fn close(&mut self, hand: usize) -> Result<()> {
-        let _done = self.must_look(hand, &Ask::Close);
+        let _done = self.must_look(hand, &Request::Close);
         if let Some(status) = self.crew.dismiss(hand)?
             && !status.success()
         {
@@ -212,7 +212,7 @@ impl Trial {
     }
 
     /// Takes what a process said.
-    fn take(&mut self, heard: Heard) {
+    fn take(&mut self, heard: ProcessMessage) {
         let Some(answer) = heard.answer else {
             self.report.blame(Fault::Panic, format_args!("process {} ended by itself", heard.hand));
             drop(self.crew.dismiss(heard.hand));
@@ -222,12 +222,12 @@ impl Trial {
         if answer.number == 0 {
             return self.opened(&answer);
         }
-        let Some(Sent { what, .. }) = self.sent.remove(&answer.number) else { return };
+        let Some(PendingCall { what, .. }) = self.sent.remove(&answer.number) else { return };
         self.locked(&answer);
         match what {
-            What::Look => drop(self.others.insert(answer.number, answer)),
+            PendingWork::Look => drop(self.others.insert(answer.number, answer)),
             _ if self.closing && is_closed(&answer) => {}
-            What::Write(call, asked) => {
+            PendingWork::Write(call, asked) => {
                 self.waits.push(self.now().saturating_sub(asked));
                 self.gaps += u64::from(!answer.gaps.is_empty());
                 if self.ledger.answered(call, &answer.said, &mut self.report) {
@@ -236,16 +236,16 @@ impl Trial {
                     self.refused.push(call);
                 }
             }
-            What::Conflict => self.conflict(&answer),
-            What::There(words) => self.ledger.compare_found(&words, &answer, &mut self.report),
-            What::Gone(words) => self.ledger.compare_not_found(&words, &answer, &mut self.report),
-            What::Other => self.other(&answer),
+            PendingWork::Conflict => self.conflict(&answer),
+            PendingWork::There(words) => self.ledger.compare_found(&words, &answer, &mut self.report),
+            PendingWork::Gone(words) => self.ledger.compare_not_found(&words, &answer, &mut self.report),
+            PendingWork::Other => self.other(&answer),
         }
     }
 
     fn opened(&mut self, answer: &Answer) {
         match &answer.said {
-            Said::Open { cpu_micros } => {
+            Reply::Open { cpu_micros } => {
                 self.reopened.push(Duration::from_micros(*cpu_micros));
                 self.report.count("openings", 1);
             }
@@ -258,7 +258,7 @@ impl Trial {
 
     /// No caller may ever see that the file is locked.
     fn locked(&mut self, answer: &Answer) {
-        if let Said::Failed { what, .. } = &answer.said
+        if let Reply::Failed { what, .. } = &answer.said
             && what.contains("lock")
         {
             self.report.blame(Fault::WrongError, format_args!("a caller saw: {what}"));
@@ -268,17 +268,17 @@ impl Trial {
     /// Only a conflict is the truth.
     fn conflict(&mut self, answer: &Answer) {
         match &answer.said {
-            Said::Failed { kind, .. } if kind == "conflict" => self.report.count("conflicts", 1),
+            Reply::Failed { kind, .. } if kind == "conflict" => self.report.count("conflicts", 1),
             said => self.report.blame(Fault::WrongError, format_args!("another body was answered {said:?}")),
         }
     }
 
     /// An export may say that something was erased meanwhile; everything else must work.
     fn other(&mut self, answer: &Answer) {
-        if let Said::Context { receipt, .. } = &answer.said {
+        if let Reply::Context { receipt, .. } = &answer.said {
             self.receipts.push(receipt.clone());
         }
-        if let Said::Failed { kind, what } = &answer.said
+        if let Reply::Failed { kind, what } = &answer.said
             && kind != "conflict"
         {
             self.report.blame(Fault::WrongError, format_args!("{kind}: {what}"));
@@ -287,5 +287,5 @@ impl Trial {
 }
 
 fn is_closed(answer: &Answer) -> bool {
-    matches!(&answer.said, Said::Failed { kind, .. } if kind == "unavailable")
+    matches!(&answer.said, Reply::Failed { kind, .. } if kind == "unavailable")
 }

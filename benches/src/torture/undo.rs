@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use mnemal::{
-    AsOf, EntityFilter, ErrorKind, EventId, FactFilter, Learning, LearningFilter, LearningKind, Timestamp,
-};
+use mnemal::graph::EntityFilter;
+use mnemal::{AsOf, ErrorKind, EventId, FactFilter, Learning, LearningFilter, LearningKind, Timestamp};
 use mnemal_store::MemoryStore;
 
 use super::mixed::Space;
@@ -118,7 +117,8 @@ impl State {
             )
         };
         let entities = graph.all(&EntityFilter::all(), now).await?;
-        let entity = |entity: &mnemal::Entity| format!("{} {} {:?}", entity.id, entity.name, entity.kind);
+        let entity =
+            |entity: &mnemal::graph::Entity| format!("{} {} {:?}", entity.id, entity.name, entity.kind);
         Ok(Self {
             notes,
             facts: facts.iter().map(fact).collect(),

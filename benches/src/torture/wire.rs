@@ -12,12 +12,12 @@ pub struct Call {
     /// The number of polls after which the call is dropped; `None` lets it finish.
     pub cut: Option<u32>,
     /// The request.
-    pub ask: Ask,
+    pub ask: Request,
 }
 
 /// A request to a process.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum Ask {
+pub enum Request {
     /// Append these turns, all or none.
     Append(Vec<Turn>),
     /// Keep a note under a name.
@@ -72,19 +72,19 @@ pub struct Answer {
     /// Parts that were absent, failing or late.
     pub gaps: Vec<String>,
     /// The answer.
-    pub said: Said,
+    pub said: Reply,
 }
 
 /// An answer of a process.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum Said {
+pub enum Reply {
     /// The space is open.
     Open {
         /// CPU time from the start of opening.
         cpu_micros: u64,
     },
     /// Events that are stored.
-    Acks(Vec<Acked>),
+    Acks(Vec<Ack>),
     /// Events that are forgotten.
     Forgot {
         /// Whether no byte of them was left in the files.
@@ -129,7 +129,7 @@ pub enum Said {
 
 /// An acknowledgement.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Acked {
+pub struct Ack {
     /// The event.
     pub id: String,
     /// Its position, where the call says it.

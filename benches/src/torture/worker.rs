@@ -9,12 +9,13 @@ use std::pin::pin;
 use std::task::Poll;
 
 use anyhow::Result;
-use mnemal::{DurabilityMode, Engine, Gap, Memory, Scope, Settings, SpaceId};
+use mnemal::settings::DurabilityMode;
+use mnemal::{Engine, Gap, Memory, Scope, Settings, SpaceId};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::doing;
-use super::wire::{Answer, Ask, Call, Said};
+use super::calls;
+use super::wire::{Answer, Call, Reply, Request};
 use crate::cpu::Watch;
 
 /// The word that makes `torture` such a process.
@@ -36,7 +37,7 @@ pub fn serve(arguments: &[String]) -> Result<()> {
 
 /// The shared state of all lanes.
 #[derive(Clone, Debug)]
-pub(super) struct Desk {
+pub(super) struct WorkerState {
     pub(super) memory: Memory,
     pub(super) space: PathBuf,
 }
@@ -45,10 +46,10 @@ async fn work(space: &Path, durability: DurabilityMode) -> Result<()> {
     let watch = Watch::start()?;
     let desk = match open(space, durability).await {
         Ok(desk) => desk,
-        Err(error) => return say(0, &[], doing::failed(&error)),
+        Err(error) => return say(0, &[], calls::failed(&error)),
     };
     let cpu = watch.stop()?.cpu;
-    say(0, &[], Said::Open { cpu_micros: u64::try_from(cpu.as_micros()).unwrap_or(u64::MAX) })?;
+    say(0, &[], Reply::Open { cpu_micros: u64::try_from(cpu.as_micros()).unwrap_or(u64::MAX) })?;
     let mut calls = listen();
     let mut lanes: HashMap<usize, mpsc::UnboundedSender<Call>> = HashMap::new();
     let mut running = JoinSet::new();
@@ -73,7 +74,7 @@ async fn work(space: &Path, durability: DurabilityMode) -> Result<()> {
     Ok(())
 }
 
-async fn open(space: &Path, durability: DurabilityMode) -> mnemal::Result<Desk> {
+async fn open(space: &Path, durability: DurabilityMode) -> mnemal::Result<WorkerState> {
     let mut settings = Settings::default();
     settings.storage.durability = durability;
     settings.recall.part_deadline_ms = PART_DEADLINE_MS;
@@ -81,7 +82,7 @@ async fn open(space: &Path, durability: DurabilityMode) -> mnemal::Result<Desk> 
     settings.privacy.agent_items_per_hour = 0;
     let engine = Engine::builder().with_settings(settings).open(space).await?;
     let memory = engine.memory(Scope::whole(SpaceId::new("space")?));
-    Ok(Desk { memory, space: space.to_owned() })
+    Ok(WorkerState { memory, space: space.to_owned() })
 }
 
 /// Reads calls until the supervisor closes the pipe.
@@ -99,13 +100,13 @@ fn listen() -> mpsc::UnboundedReceiver<Call> {
     take
 }
 
-async fn lane(desk: Desk, mut calls: mpsc::UnboundedReceiver<Call>) -> Result<()> {
+async fn lane(desk: WorkerState, mut calls: mpsc::UnboundedReceiver<Call>) -> Result<()> {
     while let Some(call) = calls.recv().await {
-        let ends = matches!(call.ask, Ask::Close);
-        let (gaps, said) = match cut(doing::act(&desk, call.ask), call.cut).await {
+        let ends = matches!(call.ask, Request::Close);
+        let (gaps, said) = match cut(calls::act(&desk, call.ask), call.cut).await {
             Some(Ok(done)) => (done.gaps, done.value),
-            Some(Err(error)) => (Vec::new(), doing::failed(&error)),
-            None => (Vec::new(), Said::Cut),
+            Some(Err(error)) => (Vec::new(), calls::failed(&error)),
+            None => (Vec::new(), Reply::Cut),
         };
         say(call.number, &gaps, said)?;
         if ends {
@@ -134,7 +135,7 @@ async fn cut<T>(call: impl Future<Output = T>, looks: Option<u32>) -> Option<T> 
 }
 
 /// Writes one line at once, so that it is there whole or not at all.
-fn say(number: u64, gaps: &[Gap], said: Said) -> Result<()> {
+fn say(number: u64, gaps: &[Gap], said: Reply) -> Result<()> {
     let gaps = gaps.iter().map(ToString::to_string).collect();
     let mut line = serde_json::to_vec(&Answer { number, gaps, said })?;
     line.push(b'\n');

@@ -3,10 +3,10 @@
 use toml::{Table, Value};
 
 /// A section and a key in it.
-type Name = (&'static str, &'static str);
+type SettingName = (&'static str, &'static str);
 
 /// Keys of other memory systems, each with the section and key that it maps to. Source: the configuration plan of `PicoBot`.
-const ALIASES: &[(Name, Name)] = &[
+const ALIASES: &[(SettingName, SettingName)] = &[
     (("memory", "consolidation_provider"), ("llm", "provider")),
     (("memory", "consolidation_model"), ("llm", "model")),
     (("memory", "recall_limit"), ("recall", "inject_limit")),
@@ -33,7 +33,8 @@ pub(crate) fn resolve(table: &mut Table) {
 
 #[cfg(test)]
 mod tests {
-    use mnemal::{LlmProvider, Settings};
+    use mnemal::Settings;
+    use mnemal::settings::LlmProvider;
 
     use super::*;
 

@@ -27,11 +27,11 @@ pub(crate) use self::ask::Ask;
 pub(crate) use self::audit::{Audit, AuditVerb};
 pub(crate) use self::dream::{Dream, DreamVerb};
 pub(crate) use self::events::{Export, ExportFormat, Import, ImportFormat, Log, LogAdd, LogList};
-pub(crate) use self::forget::{Forget, Sources, VerifyReceipt};
-pub(crate) use self::graph::{Entity, Fact, Graph, GraphFormat, Topic, Undo, When};
+pub(crate) use self::forget::{Forget, SourceHandling, VerifyReceipt};
+pub(crate) use self::graph::{Entity, Fact, FactTime, Graph, GraphFormat, Topic, Undo};
 pub(crate) use self::help::command;
 pub(crate) use self::ingest::{Inbox, Ingest};
-pub(crate) use self::memory::{Meant, MemoryCall, MemoryVerb, Which};
+pub(crate) use self::memory::{MemoryCall, MemoryVerb, NoteFilter, VerbTarget};
 pub(crate) use self::model::Model;
 pub(crate) use self::models::Models;
 pub(crate) use self::rebuild::{Rebuild, Reindex};
@@ -39,7 +39,7 @@ pub(crate) use self::serve::{Key, Serve};
 pub(crate) use self::session::{Session, SessionCompress};
 pub(crate) use self::summary::Summary;
 pub(crate) use self::trust::{Diff, FeedbackCall, Why, WhyNot};
-pub(crate) use self::working::{Own, Working};
+pub(crate) use self::working::{OwnNamespace, Working};
 
 /// The memory engine for AI agents: fast, offline, and able to prove what it remembers.
 #[derive(Debug, Parser)]
@@ -100,15 +100,15 @@ pub(crate) struct Global {
     /// Whether it is for no project: a server, which other projects ask as well.
     #[arg(skip)]
     pub(crate) for_all: bool,
-    /// The spaces of the server that does the command as an errand; `None` where it opens the file itself.
+    /// The open spaces of the server that runs the command for another process; `None` if this process opens the file.
     #[arg(skip)]
-    pub(crate) carried: Option<Spaces>,
-    /// What stdin holds for such an errand.
+    pub(crate) open_spaces: Option<Spaces>,
+    /// The content of stdin of such a remote command.
     #[arg(skip)]
     pub(crate) stdin: Option<String>,
-    /// Whether such an errand comes from the holder of a key, who is told nothing of files of this machine.
+    /// Whether such a command comes from the holder of a key, who must not see this machine's paths.
     #[arg(skip)]
-    pub(crate) is_afar: bool,
+    pub(crate) is_remote: bool,
 }
 
 /// What to do.

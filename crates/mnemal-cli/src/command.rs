@@ -52,18 +52,20 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
+use mnemal::events::{FILE, HEADING, PAGE};
+use mnemal::types::GapCause;
 use mnemal::{
-    Decision, Error, EventFilter, EventKind, FILE, Gap, GapCause, HEADING, Memory, NewEvent, PAGE, Role,
-    Scope, SessionId, Settings, Spaces, Speaker, UserId, Within,
+    Decision, Error, EventFilter, EventKind, Gap, Memory, NewEvent, Role, Scope, SessionId, Settings, Spaces,
+    Speaker, UserId, Within,
 };
 use serde::Serialize;
 
-use crate::args::{Args, Audit, AuditVerb, Command, Filter, Global, Meant, MemoryCall};
-use crate::ask::Going;
-use crate::errand::{Errand, Told};
+use crate::args::{Args, Audit, AuditVerb, Command, Filter, Global, MemoryCall, VerbTarget};
+use crate::confirm::RunMode;
 use crate::output::Output;
+use crate::remote_command::{CommandResult, RemoteCommand};
 
-use crate::place::Place;
+use crate::paths::SpacePaths;
 use crate::project::Project;
 use crate::{config, failure};
 
@@ -71,33 +73,33 @@ use crate::{config, failure};
 ///
 /// # Errors
 /// The error text for an invalid command line.
-fn meant(errand: Errand, spaces: Spaces) -> Result<(Global, Command), String> {
-    let line = std::iter::once("mnemal").chain(errand.arguments.iter().map(String::as_str));
+fn parse_remote(request: RemoteCommand, spaces: Spaces) -> Result<(Global, Command), String> {
+    let line = std::iter::once("mnemal").chain(request.arguments.iter().map(String::as_str));
     let Args { mut global, command } = Args::try_parse_from(line).map_err(|help| help.to_string())?;
-    global.space = Some(errand.space);
-    global.folder = errand.folder;
-    global.stdin = errand.stdin;
-    global.carried = Some(spaces);
+    global.space = Some(request.space);
+    global.folder = request.folder;
+    global.stdin = request.stdin;
+    global.open_spaces = Some(spaces);
     Ok((global, command))
 }
 
 /// Runs a command for another process with the spaces of this one, and captures its output.
-pub(crate) async fn errand(meant: Result<(Global, Command), String>) -> Told {
+pub(crate) async fn run_remote(meant: Result<(Global, Command), String>) -> CommandResult {
     let (mut global, command) = match meant {
         Ok(meant) => meant,
-        Err(help) => return Told { code: failure::USAGE, out: String::new(), err: help },
+        Err(help) => return CommandResult { code: failure::USAGE, out: String::new(), err: help },
     };
     if let Command::Hook(call) = command {
         let stdin = global.stdin.take().unwrap_or_default();
-        return hook::errand(&global, &call, stdin.as_bytes()).await;
+        return hook::run_remote(&global, &call, stdin.as_bytes()).await;
     }
     let output = Output::keeping(&global);
     let code = match Box::pin(run(Args { global, command }, &output)).await {
         Ok(code) => code,
         Err(error) => failure::report(&error, &output),
     };
-    let (out, err) = output.kept();
-    Told { code, out, err }
+    let (out, err) = output.captured();
+    CommandResult { code, out, err }
 }
 
 /// Runs the command and returns the exit code.
@@ -113,7 +115,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Demo => demo::run(output).await,
         Command::Remember(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, remember::run(&memory, &global, call, output).await).await
+            checkpoint(&global, &memory, remember::run(&memory, &global, call, output).await).await
         }
         Command::Recall(call) => {
             recall::run(&open_whole(&global, output).await?, &global, &call, output).await
@@ -124,7 +126,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Forget(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, forget::run(&memory, &global, call, output).await).await
+            checkpoint(&global, &memory, forget::run(&memory, &global, call, output).await).await
         }
         Command::VerifyReceipt(call) => verify::run(&global, &call, output).await,
         Command::Why(call) => why::why(&open_one(&global, output).await?, &call, output).await,
@@ -133,66 +135,66 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Feedback(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, why::feedback(&memory, &global, &call, output).await).await
+            checkpoint(&global, &memory, why::feedback(&memory, &global, &call, output).await).await
         }
         Command::Diff(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, diff::run(&memory, &call, output).await).await
+            checkpoint(&global, &memory, diff::run(&memory, &call, output).await).await
         }
         Command::Log(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, log::run(&memory, &global, call, output).await).await
+            checkpoint(&global, &memory, log::run(&memory, &global, call, output).await).await
         }
         Command::Extract(call) => extract::run(&global, call, output).await,
         Command::Entity(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, entity::run(&memory, &global, call, output).await).await
+            checkpoint(&global, &memory, entity::run(&memory, &global, call, output).await).await
         }
         Command::Fact(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, fact::run(&memory, &global, call, output).await).await
+            checkpoint(&global, &memory, fact::run(&memory, &global, call, output).await).await
         }
         Command::Working(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, working::run(&memory, call, &global, output).await).await
+            checkpoint(&global, &memory, working::run(&memory, call, &global, output).await).await
         }
         Command::Model(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, model::run(&memory, &call, output).await).await
+            checkpoint(&global, &memory, model::run(&memory, &call, output).await).await
         }
         Command::Topic(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, topic::run(&memory, &global, call, output).await).await
+            checkpoint(&global, &memory, topic::run(&memory, &global, call, output).await).await
         }
         Command::Summary(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, summary::run(&memory, &global, call, output).await).await
+            checkpoint(&global, &memory, summary::run(&memory, &global, call, output).await).await
         }
         Command::Session(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, session::run(&memory, &global, call, output).await).await
+            checkpoint(&global, &memory, session::run(&memory, &global, call, output).await).await
         }
         Command::Graph(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, graph::run(&memory, &global, call, output).await).await
+            checkpoint(&global, &memory, graph::run(&memory, &global, call, output).await).await
         }
-        Command::Memory(verb) => match verb.meant() {
-            Meant::Rows(call) => memories(&global, memory::Of::Everything, call, output).await,
-            Meant::Other(command) => Box::pin(run(Args { global, command: *command }, output)).await,
+        Command::Memory(verb) => match verb.target() {
+            VerbTarget::Rows(call) => memories(&global, memory::RowKind::Everything, call, output).await,
+            VerbTarget::Other(command) => Box::pin(run(Args { global, command: *command }, output)).await,
         },
-        Command::Learning(call) => memories(&global, memory::Of::Learnings, call, output).await,
-        Command::Preference(call) => memories(&global, memory::Of::Preferences, call, output).await,
+        Command::Learning(call) => memories(&global, memory::RowKind::Learnings, call, output).await,
+        Command::Preference(call) => memories(&global, memory::RowKind::Preferences, call, output).await,
         Command::Dream(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, dream::run(&memory, &call, output).await).await
+            checkpoint(&global, &memory, dream::run(&memory, &call, output).await).await
         }
         Command::Undo(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, undo::run(&memory, &call, output).await).await
+            checkpoint(&global, &memory, undo::run(&memory, &call, output).await).await
         }
         Command::MemoryTool => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, memory_tool::run(&memory, &global, output).await).await
+            checkpoint(&global, &memory, memory_tool::run(&memory, &global, output).await).await
         }
         Command::Mcp(call) => Box::pin(mcp::run(&global, &call, output)).await,
         Command::Import(call) => Box::pin(import::run(&global, &call, output)).await,
@@ -206,7 +208,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Reindex(call) => reindex::run(&global, &call, output).await,
         Command::Rebuild(call) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, rebuild::run(&memory, &call, output).await).await
+            checkpoint(&global, &memory, rebuild::run(&memory, &call, output).await).await
         }
         Command::Check(call) => check::run(&global, &call, output).await,
         Command::Status => Box::pin(status::run(&global, output)).await,
@@ -215,7 +217,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Audit(Audit { verb: Some(AuditVerb::Verify) }) => audit::verify(&global, output),
         Command::Audit(Audit { verb: None }) => {
             let memory = open_one(&global, output).await?;
-            settled(&global, &memory, audit::run(&memory, &global, output).await).await
+            checkpoint(&global, &memory, audit::run(&memory, &global, output).await).await
         }
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
         Command::Health(call) => health::run(&global, &call, output).await,
@@ -226,15 +228,15 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
     }
 }
 
-async fn memories(global: &Global, of: memory::Of, call: MemoryCall, output: &Output) -> Result<u8> {
+async fn memories(global: &Global, of: memory::RowKind, call: MemoryCall, output: &Output) -> Result<u8> {
     let memory = open_one(global, output).await?;
-    settled(global, &memory, memory::run(&memory, of, call, output).await).await
+    checkpoint(global, &memory, memory::run(&memory, of, call, output).await).await
 }
 
 /// Opens the space that a command reads, with its secondary spaces: the other named ones, `global`, and every always-on space.
 /// With `--db`, opens only that file.
 pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
-    let place = Place::find_several(global)?;
+    let place = SpacePaths::find_several(global)?;
     let (memory, spaces) = opened(&place, config::read_patient(global)?, global, output).await?;
     match spaces {
         Some(spaces) => Ok(spaces.beside(&memory, &place.others).await?),
@@ -257,22 +259,22 @@ pub(crate) async fn open_one(global: &Global, output: &Output) -> Result<Memory>
 
 /// Opens the primary space of a command with settings that the command has changed.
 async fn open_with(settings: Settings, global: &Global, output: &Output) -> Result<Memory> {
-    Ok(opened(&Place::find(global)?, settings, global, output).await?.0)
+    Ok(opened(&SpacePaths::find(global)?, settings, global, output).await?.0)
 }
 
 /// Returns the spaces of the data directory.
 pub(crate) fn spaces(global: &Global) -> Result<Spaces> {
-    if let Some(spaces) = &global.carried {
+    if let Some(spaces) = &global.open_spaces {
         return Ok(spaces.clone());
     }
-    let data = Place::find_several(global)?.data;
+    let data = SpacePaths::find_several(global)?.data;
     let data =
         data.ok_or_else(|| Error::invalid("spaces have names in the data directory; leave --db out"))?;
     Ok(Spaces::new(data, config::builder(config::read(global)?)?)?)
 }
 
 async fn opened(
-    place: &Place,
+    place: &SpacePaths,
     settings: Settings,
     global: &Global,
     output: &Output,
@@ -285,7 +287,7 @@ async fn opened(
 }
 
 async fn opened_whole(
-    place: &Place,
+    place: &SpacePaths,
     settings: Settings,
     global: &Global,
     output: &Output,
@@ -297,7 +299,7 @@ async fn opened_whole(
         output.say(&warning);
     }
     let failed = || format!("cannot open space {} in {}", place.space, place.file.display());
-    if let Some(spaces) = &global.carried {
+    if let Some(spaces) = &global.open_spaces {
         let failed = || format!("cannot open space {}", place.space);
         let memory = spaces.open_or_create(&place.space).await.with_context(failed)?;
         return Ok((memory, Some(spaces.clone())));
@@ -329,9 +331,9 @@ pub(crate) fn place_of(event: &NewEvent) -> Option<String> {
 /// Moves written data out of the write-ahead log, so that the database is a single file again.
 ///
 /// A reader in another process can prevent it; then the last process to close the file does it, and nothing is lost.
-pub(crate) async fn settled(global: &Global, memory: &Memory, done: Result<u8>) -> Result<u8> {
+pub(crate) async fn checkpoint(global: &Global, memory: &Memory, done: Result<u8>) -> Result<u8> {
     // A server closes its own spaces.
-    if global.carried.is_none() {
+    if global.open_spaces.is_none() {
         let _later = memory.engine().close().await;
     }
     done
@@ -341,15 +343,15 @@ pub(crate) async fn settled(global: &Global, memory: &Memory, done: Result<u8>) 
 async fn decided(
     memory: &Memory,
     decision: Decision,
-    going: Going,
+    going: RunMode,
     output: &Output,
     (verb, names, text): (&'static str, &[String], &str),
 ) -> Result<u8> {
     let event = match going {
-        Going::DryRun => None,
-        Going::Really => Some(memory.decide(decision).await?.value.id),
+        RunMode::DryRun => None,
+        RunMode::Really => Some(memory.decide(decision).await?.value.id),
     };
-    let form = DecidedForm {
+    let form = DecisionResultForm {
         decision: verb,
         names,
         dry_run: event.is_none(),
@@ -363,7 +365,7 @@ async fn decided(
 }
 
 #[derive(Serialize)]
-struct DecidedForm<'f> {
+struct DecisionResultForm<'f> {
     decision: &'static str,
     names: &'f [String],
     dry_run: bool,
@@ -402,9 +404,9 @@ pub(crate) fn text_or_stdin(text: String, global: &Global) -> Result<String> {
 /// # Errors
 /// `Invalid` for a forwarded command without input.
 pub(crate) fn stdin(global: &Global) -> Result<Box<dyn BufRead + Send>> {
-    match (&global.stdin, &global.carried) {
+    match (&global.stdin, &global.open_spaces) {
         (Some(text), _) => Ok(Box::new(Cursor::new(text.clone()))),
-        (None, Some(_)) => Err(Error::invalid("stdin did not come with the errand").into()),
+        (None, Some(_)) => Err(Error::invalid("stdin did not come with the command").into()),
         (None, None) => Ok(Box::new(BufReader::new(std::io::stdin()))),
     }
 }

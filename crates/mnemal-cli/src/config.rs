@@ -1,7 +1,8 @@
 //! Configuration: defaults, then the user's file, then the allowed project settings, then environment variables.
 
 use anyhow::{Context as _, Result};
-use mnemal::{Builder, Engine, Error, GUARDED, Program, Settings};
+use mnemal::events::{GUARDED, Program};
+use mnemal::{Builder, Engine, Error, Settings};
 use mnemal_server::{AuthSettings, CompatSettings, ServerSettings};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +11,7 @@ use crate::alias;
 use crate::args::Global;
 use crate::command::hook::HookSettings;
 use crate::nested;
-use crate::place;
+use crate::paths;
 use crate::project::Project;
 
 /// The section of the command `hook`.
@@ -30,6 +31,8 @@ const PATIENCE_MS: i64 = 10_000;
 
 /// The file of a trained reader that was added, in the folder of models.
 pub(crate) const READER: &str = "reader.mnrd";
+/// The setting `extract.reader` that turns the trained reader off.
+const NO_READER: &str = "none";
 /// Whether spans contain texts. Source: the OpenTelemetry conventions for generative AI.
 const CAPTURE_CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
@@ -91,22 +94,28 @@ fn read_table((mut table, shown): (toml::Table, String)) -> Result<Settings> {
     let _checked: CompatSettings = part(COMPAT).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let mut settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
     // Without a home directory a model must be given with its own folder.
-    if let (true, Ok(models)) = (settings.embedding.models.is_empty(), place::models()) {
+    if let (true, Ok(models)) = (settings.embedding.models.is_empty(), paths::models()) {
         settings.embedding.models = models.display().to_string();
     }
-    // A reader that was added is used, where this program can.
-    if let (true, true, Ok(models)) =
-        (cfg!(feature = "reader"), settings.extract.reader.is_empty(), place::models())
-    {
-        let added = models.join(READER);
-        if added.is_file() {
-            settings.extract.reader = added.display().to_string();
-        }
-    }
+    settings.extract.reader = reader_file(&settings.extract.reader);
     settings.telemetry.capture_content |=
-        place::variable(CAPTURE_CONTENT).is_some_and(|value| value == "true");
+        paths::variable(CAPTURE_CONTENT).is_some_and(|value| value == "true");
     settings.check()?;
     Ok(settings)
+}
+
+/// Returns the file of the trained reader: that of the settings, else the one that was added, else the one that came with this
+/// program; empty if there is none, if the settings say `none`, or if this program cannot run one.
+fn reader_file(set: &str) -> String {
+    match set {
+        NO_READER => String::new(),
+        "" if cfg!(feature = "reader") => {
+            let added = paths::models().ok().map(|models| models.join(READER)).filter(|file| file.is_file());
+            let found = added.or_else(|| paths::packaged_model(READER));
+            found.map_or_else(String::new, |file| file.display().to_string())
+        }
+        set => set.to_owned(),
+    }
 }
 
 /// Returns the settings of the project in whose folder a command runs, if there are any.
@@ -139,10 +148,10 @@ pub(crate) fn builder(settings: Settings) -> Result<Builder> {
 #[cfg(feature = "http")]
 fn with_keys(mut builder: Builder, (vectors, words): (Option<String>, Option<String>)) -> Result<Builder> {
     if let Some(key) = vectors {
-        builder = builder.with_endpoint_key(mnemal::ApiKey::new(&key)?);
+        builder = builder.with_endpoint_key(mnemal::model::ApiKey::new(&key)?);
     }
     if let Some(key) = words {
-        builder = builder.with_model_key(mnemal::ApiKey::new(&key)?);
+        builder = builder.with_model_key(mnemal::model::ApiKey::new(&key)?);
     }
     Ok(builder)
 }
@@ -150,15 +159,15 @@ fn with_keys(mut builder: Builder, (vectors, words): (Option<String>, Option<Str
 /// Returns the API key of the embedding endpoint, if the settings name a variable and it is set.
 pub(crate) fn endpoint_key(settings: &Settings) -> Option<String> {
     let embedding = &settings.embedding;
-    let is_asked = embedding.provider == mnemal::EmbeddingProvider::OpenaiCompatible;
-    if is_asked && !embedding.api_key_env.is_empty() { place::variable(&embedding.api_key_env) } else { None }
+    let is_asked = embedding.provider == mnemal::settings::EmbeddingProvider::OpenaiCompatible;
+    if is_asked && !embedding.api_key_env.is_empty() { paths::variable(&embedding.api_key_env) } else { None }
 }
 
 /// Returns the API key of the language model, if the settings name a variable and it is set.
 pub(crate) fn model_key(settings: &Settings) -> Option<String> {
     let llm = &settings.llm;
     let name = llm.key_variable();
-    if llm.is_asked() && !name.is_empty() { place::variable(name) } else { None }
+    if llm.is_asked() && !name.is_empty() { paths::variable(name) } else { None }
 }
 
 /// Reads the section of a single command.
@@ -187,7 +196,7 @@ fn table(global: &Global) -> Result<(toml::Table, String)> {
 
 /// As [`table`], with the keys that have no effect here.
 fn layered(global: &Global) -> Result<(toml::Table, String, Vec<String>)> {
-    let path = place::configuration(global)?;
+    let path = paths::configuration(global)?;
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {
@@ -203,7 +212,7 @@ fn layered(global: &Global) -> Result<(toml::Table, String, Vec<String>)> {
         defaults.insert(HOOKS.to_owned(), HookSettings::default().injected().into());
         project.over(&mut table, &defaults);
     }
-    if let Some(value) = place::variable("MNEMAL_READ_GLOBAL") {
+    if let Some(value) = paths::variable("MNEMAL_READ_GLOBAL") {
         table.insert("read_global".to_owned(), read_value(&value));
     }
     for (name, value) in std::env::vars() {
@@ -251,7 +260,7 @@ mod tests {
         set(&mut table, "privacy", "secrets", "block");
         let settings: Settings = table.try_into().unwrap();
         assert_eq!((settings.recall.limit, settings.recall.language.as_str()), (7, "de"));
-        assert_eq!(settings.privacy.secrets, mnemal::SecretMode::Block);
+        assert_eq!(settings.privacy.secrets, mnemal::settings::SecretMode::Block);
     }
 
     #[test]

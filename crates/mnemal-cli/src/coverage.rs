@@ -7,11 +7,11 @@ use mnemal_server::auth::Right;
 use serde::Deserialize;
 
 use crate::args::Args;
-use crate::errand::carried;
+use crate::remote_command::remote_policy;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Places {
+struct SurfaceNames {
     http: String,
     cli: Option<String>,
     no_cli: Option<String>,
@@ -38,7 +38,7 @@ fn commands() -> BTreeSet<String> {
     names
 }
 
-fn listed() -> (BTreeMap<String, Places>, BTreeMap<String, String>) {
+fn read_coverage() -> (BTreeMap<String, SurfaceNames>, BTreeMap<String, String>) {
     let text =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/coverage.toml")).unwrap();
     let mut table: toml::Table = toml::from_str(&text).unwrap();
@@ -123,14 +123,15 @@ const HERE: &[&str] = &[
 /// Returns the right that a command line needs; `None` for one that is not run remotely.
 fn right_of(line: &str) -> Option<Right> {
     let args = Args::try_parse_from(std::iter::once("mnemal").chain(line.split(' ')));
-    carried(&args.unwrap_or_else(|wrong| panic!("{line}: {wrong}")).command).and_then(|carried| carried.right)
+    remote_policy(&args.unwrap_or_else(|wrong| panic!("{line}: {wrong}")).command)
+        .and_then(|policy| policy.right)
 }
 
 #[test]
 fn a_command_that_a_server_does_needs_the_right_of_its_route() {
     let rights: BTreeMap<&str, Right> = mnemal_server::http::rights().into_iter().collect();
     let is_of = |line: &str, name: &str| line == name || line.starts_with(&format!("{name} "));
-    for (operation, places) in &listed().0 {
+    for (operation, places) in &read_coverage().0 {
         let Some(name) = &places.cli else { continue };
         let lines: Vec<&&str> = CARRIED.iter().filter(|line| is_of(line, name)).collect();
         for line in &lines {
@@ -164,7 +165,7 @@ fn a_command_that_a_server_does_needs_the_right_of_its_route() {
 
 #[test]
 fn every_operation_has_its_place_on_each_surface_or_says_why_not() {
-    let (listed, local) = listed();
+    let (listed, local) = read_coverage();
     let routes: BTreeMap<String, String> = mnemal_server::http::operations().into_iter().collect();
     let told: BTreeMap<String, String> =
         listed.iter().map(|(id, places)| (id.clone(), places.http.clone())).collect();

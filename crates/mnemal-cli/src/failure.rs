@@ -38,7 +38,7 @@ pub(crate) fn report(error: &anyhow::Error, output: &Output) -> u8 {
     let detail = chain(error);
     if output.is_machine() {
         let title = kind.map_or("failure", ErrorKind::as_str);
-        let (code, hint) = kind.map_or(("internal", None), told);
+        let (code, hint) = kind.map_or(("internal", None), describe);
         let problem = Problem { r#type: format!("{TYPES}{code}"), title, code, detail, hint };
         output.talk(&serde_json::to_string(&problem).unwrap_or_default());
     } else {
@@ -70,7 +70,7 @@ pub(crate) fn code(kind: ErrorKind) -> u8 {
 }
 
 /// Returns the wire code of an error kind, and a hint.
-fn told(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
+fn describe(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
     match kind {
         ErrorKind::Invalid => ("invalid_request", Some("`mnemal help COMMAND` says what may be given.")),
         ErrorKind::Unsupported => ("unsupported", Some("`mnemal doctor` says what this program has.")),
@@ -117,7 +117,7 @@ mod tests {
             ErrorKind::Unavailable,
             ErrorKind::Corrupt,
         ] {
-            assert!(told(kind).1.is_some_and(|hint| hint.ends_with('.')), "{kind:?}");
+            assert!(describe(kind).1.is_some_and(|hint| hint.ends_with('.')), "{kind:?}");
         }
     }
 

@@ -2,24 +2,24 @@
 
 mod alias;
 mod args;
-mod ask;
 mod command;
 mod config;
+mod confirm;
 #[cfg(test)]
 mod coverage;
-mod errand;
+mod delegate;
+mod encryption;
 mod failure;
 mod http;
 mod nested;
 mod output;
-mod owner;
-#[cfg(unix)]
-mod pipe;
-mod place;
+mod paths;
 mod project;
 mod remote;
+mod remote_command;
 mod runtime;
-mod sealed;
+#[cfg(unix)]
+mod stdio_proxy;
 mod time;
 mod wire;
 
@@ -38,9 +38,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if let [_, word, kind] = arguments.as_slice()
-        && word == mnemal::GUARDED
+        && word == mnemal::events::GUARDED
     {
-        return ExitCode::from(u8::from(mnemal::serve_guarded(&kind.to_string_lossy()).is_err()));
+        return ExitCode::from(u8::from(mnemal::events::serve_guarded(&kind.to_string_lossy()).is_err()));
     }
     let parsed =
         args::command().try_get_matches_from(&arguments).and_then(|matches| Args::from_arg_matches(&matches));
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     if let Some(code) = remote::through(&args.global, &args.command, &arguments, &output) {
         return ExitCode::from(code);
     }
-    if let Some(code) = owner::through(&args.global, &args.command, &arguments, &output) {
+    if let Some(code) = delegate::through(&args.global, &args.command, &arguments, &output) {
         return ExitCode::from(code);
     }
     log_to_stderr(args.global.verbose);

@@ -10,7 +10,7 @@ use crate::args::Global;
 
 /// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum OutputFormat {
     Human,
     Json,
     Lines,
@@ -19,16 +19,16 @@ enum Form {
 /// The output streams and format.
 #[derive(Debug)]
 pub(crate) struct Output {
-    form: Form,
+    form: OutputFormat,
     quiet: bool,
     color: anstream::ColorChoice,
     /// The captured output, when it is for another process.
-    kept: Option<Mutex<Kept>>,
+    kept: Option<Mutex<CapturedOutput>>,
 }
 
 /// The output so far.
 #[derive(Debug, Default)]
-struct Kept {
+struct CapturedOutput {
     out: String,
     err: String,
 }
@@ -37,9 +37,9 @@ impl Output {
     /// Creates it from the options of the command line.
     pub(crate) fn new(global: &Global) -> Self {
         let form = match (global.json, global.jsonl) {
-            (true, _) => Form::Json,
-            (_, true) => Form::Lines,
-            _ => Form::Human,
+            (true, _) => OutputFormat::Json,
+            (_, true) => OutputFormat::Lines,
+            _ => OutputFormat::Human,
         };
         let color = if global.no_color { anstream::ColorChoice::Never } else { anstream::ColorChoice::Auto };
         Self { form, quiet: global.quiet, color, kept: None }
@@ -51,7 +51,7 @@ impl Output {
     }
 
     /// Returns the captured output: stdout, and stderr.
-    pub(crate) fn kept(self) -> (String, String) {
+    pub(crate) fn captured(self) -> (String, String) {
         let kept = self.kept.unwrap_or_default().into_inner().unwrap_or_else(PoisonError::into_inner);
         (kept.out, kept.err)
     }
@@ -69,7 +69,7 @@ impl Output {
 
     /// Whether the output is for programs.
     pub(crate) fn is_machine(&self) -> bool {
-        self.form != Form::Human
+        self.form != OutputFormat::Human
     }
 
     /// Whether a person sees the messages.
@@ -83,8 +83,8 @@ impl Output {
     /// When stdout is closed.
     pub(crate) fn answer(&self, document: &impl Serialize, human: impl FnOnce() -> String) -> Result<()> {
         match self.form {
-            Form::Human => self.print(&human()),
-            Form::Json | Form::Lines => self.print(&serde_json::to_string(document)?),
+            OutputFormat::Human => self.print(&human()),
+            OutputFormat::Json | OutputFormat::Lines => self.print(&serde_json::to_string(document)?),
         }
     }
 
@@ -98,7 +98,7 @@ impl Output {
         document: &impl Serialize,
         human: impl FnOnce() -> String,
     ) -> Result<()> {
-        if self.form != Form::Lines {
+        if self.form != OutputFormat::Lines {
             return self.answer(document, human);
         }
         items.iter().try_for_each(|item| self.print(&serde_json::to_string(item)?))

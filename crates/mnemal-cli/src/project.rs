@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use mnemal::SpaceId;
 use toml::{Table, Value};
 
-use crate::place;
+use crate::paths;
 
 /// The file, relative to the root of a project.
 const FILE: &str = ".mnemal/config.toml";
@@ -93,11 +93,11 @@ impl Project {
     }
 
     fn allowed(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
-        self.said().filter(|(section, key, _)| may_say(section, key))
+        self.keys().filter(|(section, key, _)| may_say(section, key))
     }
 
     /// Returns the keys of all sections.
-    fn said(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
+    fn keys(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
         let sections = self.table.iter().filter_map(|(name, value)| Some((name, value.as_table()?)));
         sections.flat_map(|(name, keys)| {
             keys.iter().map(move |(key, value)| (name.as_str(), key.as_str(), value))
@@ -111,7 +111,7 @@ impl Project {
             self.table.iter().filter(|(_, value)| !value.is_table()).map(|(key, _)| key.clone()).collect();
         left.retain(|key| key != "space");
         left.extend(
-            self.said()
+            self.keys()
                 .filter(|(section, key, _)| !may_say(section, key))
                 .map(|(section, key, _)| format!("{section}.{key}")),
         );
@@ -140,7 +140,7 @@ impl Project {
         let mut trusted = trusted();
         trusted.insert(self.name(), space.as_str().into());
         if let Some(folder) = file.parent() {
-            place::make_private(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            paths::make_private(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         }
         // Other processes always read a complete file.
         let draft = file.with_extension(format!("{}", std::process::id()));
@@ -152,7 +152,7 @@ impl Project {
 
 /// Returns the file of approved projects; `MNEMAL_DATA_DIR` moves it together with the data.
 fn list() -> Result<PathBuf> {
-    Ok(place::state_directory()?.join(TRUSTED))
+    Ok(paths::state_directory()?.join(TRUSTED))
 }
 
 /// Returns the approved projects; an unreadable file approves none.

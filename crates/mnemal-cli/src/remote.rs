@@ -10,14 +10,14 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use mnemal::{Error, ErrorKind};
 use mnemal_server::auth::Secret;
-use mnemal_server::http::{ERRANDS, SPACE};
+use mnemal_server::http::{REMOTE_COMMANDS, SPACE};
 use serde_json::Value;
 
 use crate::args::{Command, Global, MemoryVerb};
-use crate::errand::{Again, Errand, Told, carried, reads_stdin};
 use crate::http::Connection;
 use crate::output::Output;
-use crate::{command, config, failure, place};
+use crate::remote_command::{CommandResult, RemoteCommand, RetryPolicy, reads_stdin, remote_policy};
+use crate::{command, config, failure, paths};
 
 /// The environment variable with the server's address. Source: own choice.
 const SERVER: &str = "MNEMAL_SERVER";
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Returns the address of the named server, if there is one.
 pub(crate) fn named(global: &Global) -> Option<String> {
-    global.server.clone().or_else(|| place::variable(SERVER))
+    global.server.clone().or_else(|| paths::variable(SERVER))
 }
 
 /// Runs a command on the named server, prints its output, and returns the exit code; `None` when no server is named, or the
@@ -46,23 +46,23 @@ pub(crate) fn through(
     if matches!(command, Command::Setup(_) | Command::Models(_) | Command::Demo | Command::Health(_)) {
         return None;
     }
-    let answered = match asked(&url, global, command, arguments) {
+    let answered = match forward(&url, global, command, arguments) {
         Ok(Some(answered)) => answered,
         Ok(None) => return None,
         Err(error) => return Some(failure::report(&error, output)),
     };
     Some(match answered {
-        Answered::Told(told) => told.passed_on(output),
-        Answered::Refused(status, problem) => refused(status, &problem, output),
+        ServerAnswer::Told(told) => told.print(output),
+        ServerAnswer::Refused(status, problem) => print_problem(status, &problem, output),
     })
 }
 
 /// Checks whether a server is ready, and returns its answer, a JSON document.
 ///
 /// # Errors
-/// `Unavailable` when it is not ready, or cannot be reached; `Unsupported` or `Invalid` for an address as in [`Server::named`].
+/// `Unavailable` when it is not ready, or cannot be reached; `Unsupported` or `Invalid` for an address as in [`ServerAddress::named`].
 pub(crate) fn is_ready(url: &str) -> Result<String> {
-    let server = Server::named(url)?;
+    let server = ServerAddress::named(url)?;
     let mut connection = server.connected(CONNECT)?;
     let answered = connection
         .send(&server.head("GET", "/health/ready", "", 0), b"")
@@ -83,21 +83,22 @@ pub(crate) fn may_come(error: &anyhow::Error) -> bool {
 }
 
 /// The answer of a server.
-enum Answered {
-    Told(Told),
+enum ServerAnswer {
+    Told(CommandResult),
     /// An error: the status, and the problem document.
     Refused(u16, Value),
 }
 
 /// Sends the command; `None` when memory is disabled here.
-fn asked(
+fn forward(
     url: &str,
     global: &Global,
     command: &Command,
     arguments: &[std::ffi::OsString],
-) -> Result<Option<Answered>> {
-    let server = Server::named(url)?;
-    let Some(again) = carried(command).filter(|carried| carried.right.is_some()).map(|carried| carried.again)
+) -> Result<Option<ServerAnswer>> {
+    let server = ServerAddress::named(url)?;
+    let Some(again) =
+        remote_policy(command).filter(|policy| policy.right.is_some()).map(|policy| policy.again)
     else {
         let why = why_not(command);
         return Err(Error::invalid(format!("a server ({url}) does not do this: {why}")).into());
@@ -112,24 +113,25 @@ fn asked(
     let arguments = arguments.iter().skip(1).map(|one| one.to_str().map(str::to_owned));
     let arguments = arguments.collect::<Option<Vec<String>>>();
     let arguments = arguments.ok_or_else(|| Error::invalid("the command line is not UTF-8"))?;
-    let spaces: Vec<String> = place::names(global)?.iter().map(ToString::to_string).collect();
+    let spaces: Vec<String> = paths::names(global)?.iter().map(ToString::to_string).collect();
     let stdin =
         if reads_stdin(command) { Some(command::text_or_stdin("-".to_owned(), global)?) } else { None };
-    let errand = Errand { terms: String::new(), arguments, space: spaces.join(","), folder: None, stdin };
+    let command =
+        RemoteCommand { terms: String::new(), arguments, space: spaces.join(","), folder: None, stdin };
     let key = server.key()?;
     let first = spaces.first().map(String::as_str).unwrap_or_default();
-    let (status, body) = server.ask(&serde_json::to_vec(&errand)?, first, key.as_ref(), again)?;
+    let (status, body) = server.ask(&serde_json::to_vec(&command)?, first, key.as_ref(), again)?;
     let no_server =
         || Error::new(ErrorKind::Unavailable, format!("{url} does not answer as a server of mnemal"));
     if status == 200 {
         let told = serde_json::from_slice(&body).map_err(|cause| no_server().because(cause))?;
-        return Ok(Some(Answered::Told(told)));
+        return Ok(Some(ServerAnswer::Told(told)));
     }
     let problem: Value = serde_json::from_slice(&body).map_err(|cause| no_server().because(cause))?;
     if problem.get("code").is_none() {
         return Err(no_server().into());
     }
-    Ok(Some(Answered::Refused(status, problem)))
+    Ok(Some(ServerAnswer::Refused(status, problem)))
 }
 
 /// Returns the reason why a command cannot run remotely.
@@ -152,7 +154,7 @@ fn why_not(command: &Command) -> &'static str {
 }
 
 /// Prints the server's error, and returns the exit code.
-fn refused(status: u16, problem: &Value, output: &Output) -> u8 {
+fn print_problem(status: u16, problem: &Value, output: &Output) -> u8 {
     if output.is_machine() {
         output.talk(&problem.to_string());
     } else {
@@ -179,7 +181,7 @@ fn code(status: u16) -> u8 {
 
 /// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Server {
+struct ServerAddress {
     /// The address as given.
     url: String,
     /// Host and port, as in the address.
@@ -190,7 +192,7 @@ struct Server {
     prefix: String,
 }
 
-impl Server {
+impl ServerAddress {
     /// Parses an address.
     ///
     /// # Errors
@@ -228,7 +230,7 @@ impl Server {
     /// # Errors
     /// `Invalid` for a malformed key.
     fn key(&self) -> Result<Option<Secret>> {
-        if let Some(text) = place::variable(KEY) {
+        if let Some(text) = paths::variable(KEY) {
             let wrong = || Error::invalid(format!("{KEY} holds no key; one begins with mnk_"));
             return Ok(Some(Secret::parse(&text).ok_or_else(wrong)?));
         }
@@ -236,7 +238,7 @@ impl Server {
         if self.host != "localhost" && !ip.is_ok_and(|ip| ip.is_loopback()) {
             return Ok(None);
         }
-        let file = place::local_key_file()?;
+        let file = paths::local_key_file()?;
         match std::fs::read_to_string(&file) {
             Ok(text) => Ok(Secret::parse(&text)),
             Err(cause) if cause.kind() == IoKind::NotFound => Ok(None),
@@ -248,19 +250,25 @@ impl Server {
     ///
     /// # Errors
     /// `Unavailable` when the server cannot be reached, or the connection breaks.
-    fn ask(&self, errand: &[u8], space: &str, key: Option<&Secret>, again: Again) -> Result<(u16, Vec<u8>)> {
+    fn ask(
+        &self,
+        command: &[u8],
+        space: &str,
+        key: Option<&Secret>,
+        again: RetryPolicy,
+    ) -> Result<(u16, Vec<u8>)> {
         let key = key.map(|key| format!("authorization: Bearer {}\r\n", key.expose())).unwrap_or_default();
         let head = format!("{SPACE}: {space}\r\n{key}content-type: application/json\r\n");
         let mut server = self.connected(PATIENCE)?;
-        let sent = server.send(&self.head("POST", ERRANDS, &head, errand.len()), errand);
+        let sent = server.send(&self.head("POST", REMOTE_COMMANDS, &head, command.len()), command);
         // A server that stops reading may have sent an error.
         match (server.answer(), sent) {
             (Ok(answered), _) => Ok(answered),
             (Err(cause), _) if cause.kind() == IoKind::InvalidData => Err(self.unreachable(cause)),
             (Err(cause), Ok(())) => {
                 let then = match again {
-                    Again::Harmless => "say it again",
-                    Again::Twice => "look whether it is done, then say it again",
+                    RetryPolicy::Harmless => "say it again",
+                    RetryPolicy::Twice => "look whether it is done, then say it again",
                 };
                 let what = format!("the server {} broke off: {then}", self.url);
                 Err(Error::new(ErrorKind::Unavailable, what).because(cause).into())
@@ -321,7 +329,7 @@ mod tests {
             ("http://[::1]", "[::1]", "::1", 80, ""),
             ("http://localhost:80/a/b/", "localhost:80", "localhost", 80, "/a/b"),
         ] {
-            let read = Server::named(url).unwrap();
+            let read = ServerAddress::named(url).unwrap();
             let expect = (authority, host, port, prefix);
             assert_eq!((&*read.authority, &*read.host, read.port, &*read.prefix), expect, "{url}");
         }
@@ -345,7 +353,7 @@ mod tests {
             "http://host\r\nx: y",
             "http://host/?a",
         ] {
-            let error = Server::named(url).unwrap_err();
+            let error = ServerAddress::named(url).unwrap_err();
             assert_eq!(
                 failure::code(error.downcast_ref::<Error>().unwrap().kind()),
                 failure::USAGE,

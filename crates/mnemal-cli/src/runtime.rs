@@ -50,8 +50,8 @@ mod tests {
     fn a_request_has_as_much_stack_as_a_command() {
         let runtime = threads().unwrap();
         let worker = runtime.spawn(async { from_here() });
-        let errand = runtime.spawn_blocking(from_here);
-        let done = runtime.block_on(async { (worker.await.unwrap(), errand.await.unwrap()) });
+        let task = runtime.spawn_blocking(from_here);
+        let done = runtime.block_on(async { (worker.await.unwrap(), task.await.unwrap()) });
         assert!(done.0 > 100 && done.1 > 100, "{done:?}");
     }
 }

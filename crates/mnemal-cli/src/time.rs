@@ -4,7 +4,8 @@ use anyhow::Result;
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::TimeZone;
-use mnemal::{Error, Timestamp, WorldTime, Zone};
+use mnemal::extract::WorldTime;
+use mnemal::{Error, Timestamp, Zone};
 
 /// Digits of a year. Source: the years 1970 to 9999.
 const YEAR_DIGITS: usize = 4;
@@ -31,7 +32,7 @@ pub(crate) fn read(text: &str) -> Result<Timestamp> {
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn said(text: &str) -> Result<(Timestamp, Zone)> {
+pub(crate) fn event_time(text: &str) -> Result<(Timestamp, Zone)> {
     let at = read(text)?;
     let offset = Pieces::parse(text.trim()).ok().and_then(|pieces| pieces.offset());
     let zone = match offset {
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn what_was_said_with_an_offset_has_the_day_of_its_place() {
         let day = |text: &str| {
-            let (at, zone) = said(text).unwrap();
+            let (at, zone) = event_time(text).unwrap();
             at.civil(&zone).day_text()
         };
         assert_eq!(day("2019-03-01T00:20:00+13:00"), "2019-03-01");

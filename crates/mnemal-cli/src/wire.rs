@@ -3,10 +3,13 @@
 
 use std::collections::HashMap;
 
-use mnemal::{EventId, Gap, Receipt, ScorePart, Span, Stored};
+use mnemal::context::ScorePart;
+use mnemal::events::StoredNote;
+use mnemal::types::Span;
+use mnemal::{EventId, Gap, Receipt};
 pub(crate) use mnemal_server::wire::{
-    AckForm, AnswerForm, EXPIRED, ErasureForm, EventForm, GapForm, MemoryForm, NOT_KNOWN, ReleasedForm,
-    SessionForm, WeighingForm, durability, gaps, kind_named, quoted_by,
+    AckForm, AnswerForm, EXPIRED, ErasureForm, EventForm, FactExplanationForm, GapForm, MemoryForm,
+    NOT_KNOWN, ReleasedForm, SessionForm, durability, gaps, kind_named, quoted_by,
 };
 use serde::Serialize;
 
@@ -25,7 +28,7 @@ pub(crate) struct StoredForm {
 
 impl StoredForm {
     /// Builds the form of an answer with its gaps.
-    pub(crate) fn new(stored: &Stored, of: &[Gap]) -> Self {
+    pub(crate) fn new(stored: &StoredNote, of: &[Gap]) -> Self {
         Self {
             id: stored.id.map(|id| id.to_string()),
             event_id: stored.event.to_string(),
@@ -71,8 +74,8 @@ pub(crate) struct SourceForm {
     pub(crate) place: Option<String>,
 }
 
-impl From<&mnemal::Source> for SourceForm {
-    fn from(source: &mnemal::Source) -> Self {
+impl From<&mnemal::types::Source> for SourceForm {
+    fn from(source: &mnemal::types::Source) -> Self {
         let Span { start, end } = source.span;
         Self { event_id: source.event.to_string(), start, end, place: None }
     }
@@ -130,8 +133,8 @@ pub(crate) struct BlockForm {
     pub(crate) hash: String,
 }
 
-impl From<&mnemal::ReceiptLine> for LineForm {
-    fn from(line: &mnemal::ReceiptLine) -> Self {
+impl From<&mnemal::context::ReceiptLine> for LineForm {
+    fn from(line: &mnemal::context::ReceiptLine) -> Self {
         Self {
             block: line.block.as_str(),
             section: line.section.as_str(),
@@ -147,8 +150,8 @@ impl From<&mnemal::ReceiptLine> for LineForm {
     }
 }
 
-impl From<&mnemal::Omitted> for OmittedForm {
-    fn from(one: &mnemal::Omitted) -> Self {
+impl From<&mnemal::context::Omitted> for OmittedForm {
+    fn from(one: &mnemal::context::Omitted) -> Self {
         Self {
             record: one.record.to_string(),
             section: one.section.as_str(),
@@ -161,7 +164,7 @@ impl From<&mnemal::Omitted> for OmittedForm {
 impl ReceiptForm {
     /// Builds the form of a receipt; `places` holds the locations of file texts.
     pub(crate) fn with_places(receipt: &Receipt, places: &HashMap<EventId, String>) -> Self {
-        let form = |source: &mnemal::Source| SourceForm {
+        let form = |source: &mnemal::types::Source| SourceForm {
             place: places.get(&source.event).cloned(),
             ..SourceForm::from(source)
         };

@@ -5,14 +5,14 @@
 
 use std::process::{Command, Output, Stdio};
 
-use mnemal_testkit::{Heard, Loopback, Told};
+use mnemal_testkit::{Loopback, ReceivedRequest, ServerReply};
 use serde_json::Value;
 use tempfile::TempDir;
 
 const KEY: &str = "sk-nobody-may-read-this";
 
 /// Vectors of four values derived from the letters of a text.
-fn embeds(_: usize, heard: &Heard) -> Told {
+fn embeds(_: usize, heard: &ReceivedRequest) -> ServerReply {
     let question: Value = serde_json::from_str(&heard.body).unwrap();
     let texts = question.get("input").and_then(Value::as_array).unwrap();
     let count = |text: &str, letter: char| text.chars().filter(|one| *one == letter).count() as f32;
@@ -20,7 +20,7 @@ fn embeds(_: usize, heard: &Heard) -> Told {
         let text = text.as_str().unwrap();
         vec![count(text, 'a') + 1.0, count(text, 'e'), count(text, 'o'), count(text, 't')]
     };
-    Told::vectors(&texts.iter().map(vector).collect::<Vec<_>>())
+    ServerReply::vectors(&texts.iter().map(vector).collect::<Vec<_>>())
 }
 
 struct Home {
@@ -99,7 +99,7 @@ async fn vectors_of_an_endpoint_are_made_when_asked_for_and_used_when_asked_for(
     let behind = home.json(&["recall", "tea", "--ask-endpoint", "--json"]).await;
     assert_eq!(behind["gaps"][0]["cause"], "stale", "{behind}");
     assert_eq!(behind["hits"], plain["hits"]);
-    assert_eq!(server.heard().len(), 0, "nothing was sent so far");
+    assert_eq!(server.received().len(), 0, "nothing was sent so far");
 
     let made = home.json(&["reindex", "--embeddings", "--json"]).await;
     assert_eq!(
@@ -111,8 +111,8 @@ async fn vectors_of_an_endpoint_are_made_when_asked_for_and_used_when_asked_for(
     assert_eq!((&other["model"], &other["stored"]), (&"endpoint:large".into(), &50.into()));
     let table = home.json(&["reindex", "--embeddings", "--model", "mnemal-static-1", "--json"]).await;
     assert_eq!((&table["model"], &table["waiting"]), (&"mnemal-static-1".into(), &0.into()));
-    assert_eq!(server.heard().len(), 4, "two requests a model");
-    assert!(server.heard().iter().all(|heard| heard.head.contains(&format!("Bearer {KEY}"))));
+    assert_eq!(server.received().len(), 4, "two requests a model");
+    assert!(server.received().iter().all(|heard| heard.head.contains(&format!("Bearer {KEY}"))));
     let status = home.text(&["status"]).await;
     for line in
         ["endpoint:large: 50 of 50 events, serves", "endpoint:small: 50 of 50", "mnemal-static-1: 50 of 50"]
@@ -122,7 +122,7 @@ async fn vectors_of_an_endpoint_are_made_when_asked_for_and_used_when_asked_for(
 
     let through = home.json(&["recall", "tea", "--ask-endpoint", "--json"]).await;
     assert_eq!(through["gaps"].as_array().unwrap().iter().filter(|gap| gap["layer"] == "vector").count(), 0);
-    assert_eq!(server.heard().len(), 5, "the question");
+    assert_eq!(server.received().len(), 5, "the question");
     drop(server);
     let alone = home.json(&["recall", "tea", "--ask-endpoint", "--json"]).await;
     assert_eq!(alone["hits"], plain["hits"]);
@@ -134,7 +134,9 @@ async fn vectors_of_an_endpoint_are_made_when_asked_for_and_used_when_asked_for(
 
 #[tokio::test]
 async fn a_run_that_fails_half_way_keeps_what_it_has() {
-    let told = |n: usize, heard: &Heard| if n == 1 { Told::status(403, "", "no") } else { embeds(n, heard) };
+    let told = |n: usize, heard: &ReceivedRequest| {
+        if n == 1 { ServerReply::status(403, "", "no") } else { embeds(n, heard) }
+    };
     let server = Loopback::start(told).await.unwrap();
     let home = Home::new(&server);
     home.remember(50).await;

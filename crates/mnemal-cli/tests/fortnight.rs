@@ -182,7 +182,7 @@ fn bare(line: &str) -> Option<String> {
     if line == "external:" {
         return Some(line.to_owned());
     }
-    let number = mnemal::line_number(line)?;
+    let number = mnemal::context::line_number(line)?;
     let (day, text) = line.strip_prefix(&format!("- {number} "))?.split_once(' ')?;
     let day = if day.starts_with("2026-03") { day } else { "today" };
     Some(format!("- {number} {day} {text}"))

@@ -19,9 +19,9 @@ const KEY: [u8; 32] = [7; 32];
 const EARLIER: &str = include_str!("hooks/earlier.jsonl");
 
 /// One user's machine with one project.
-struct Desk(TempDir);
+struct HookFixture(TempDir);
 
-impl Desk {
+impl HookFixture {
     fn new() -> Self {
         let desk = Self(tempfile::tempdir().unwrap());
         std::fs::create_dir_all(desk.project().join(".git")).unwrap();
@@ -183,7 +183,7 @@ fn entry(kind: &str, uuid: &str, parent: Option<&str>, content: &Value) -> Strin
 // proves: AD-71
 #[test]
 fn recorded_events_give_their_golden_answers() {
-    let desk = Desk::used();
+    let desk = HookFixture::used();
     desk.run(&[
         "import",
         "--own-history",
@@ -217,7 +217,7 @@ fn recorded_events_give_their_golden_answers() {
 // proves: AD-71
 #[test]
 fn whatever_is_wrong_the_answer_is_an_empty_document_and_a_line_in_the_log() {
-    let desk = Desk::used();
+    let desk = HookFixture::used();
     let good = desk.input("now", &desk.path().join("earlier.jsonl"));
     let unread = desk.input("now", &desk.path().join("absent.jsonl"));
     let faults: [(&str, Vec<u8>, &str); 8] = [
@@ -255,7 +255,7 @@ fn whatever_is_wrong_the_answer_is_an_empty_document_and_a_line_in_the_log() {
 fn a_locked_file_is_answered_at_the_deadline_and_loses_nothing() {
     use rustix::fs::{FlockOperation, fcntl_lock};
 
-    let desk = Desk::used();
+    let desk = HookFixture::used();
     let transcript =
         desk.write("now.jsonl", &entry("user", "u1", None, &json!("The cache listens on port 6379.")));
     let events = desk.events().len();
@@ -282,7 +282,7 @@ fn a_locked_file_is_answered_at_the_deadline_and_loses_nothing() {
 
 #[test]
 fn a_newer_database_never_stops_the_client() {
-    let desk = Desk::used();
+    let desk = HookFixture::used();
     let mut bytes = std::fs::read(desk.database()).unwrap();
     // The version of the schema stands at byte 60 of the header.
     bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
@@ -296,7 +296,7 @@ fn a_newer_database_never_stops_the_client() {
 #[test]
 fn a_damaged_database_never_stops_the_client() {
     for damage in [&b"no database at all, but long enough to be looked at as one ......................................."[..], b""] {
-        let desk = Desk::used();
+        let desk = HookFixture::used();
         std::fs::write(desk.database(), damage).unwrap();
         for leftover in ["-wal", "-shm"] {
             let mut name = desk.database().into_os_string();
@@ -310,7 +310,7 @@ fn a_damaged_database_never_stops_the_client() {
 
 #[test]
 fn reading_makes_no_space_and_the_first_start_offers_the_import() {
-    let desk = Desk::new();
+    let desk = HookFixture::new();
     assert_eq!(desk.prompt("now", "which port does the orders database listen on?"), "{}");
     assert_eq!(desk.start_session("now", "startup"), "{}", "no transcripts, no offer");
     std::fs::create_dir_all(desk.path().join("transcripts")).unwrap();
@@ -330,7 +330,7 @@ fn reading_makes_no_space_and_the_first_start_offers_the_import() {
 
 #[test]
 fn what_a_session_was_shown_is_not_shown_again_until_its_window_loses_it() {
-    let desk = Desk::used();
+    let desk = HookFixture::used();
     let ask = || desk.prompt("now", "Which port does the orders database listen on?");
     let first = ask();
     assert!(block(&first).contains("5544"), "{first}");
@@ -351,7 +351,7 @@ fn what_a_session_was_shown_is_not_shown_again_until_its_window_loses_it() {
 
 #[test]
 fn a_prompt_recalls_at_most_the_lines_of_the_setting() {
-    let desk = Desk::new();
+    let desk = HookFixture::new();
     let lines: String = (0..30)
         .map(|n| {
             entry(
@@ -365,13 +365,17 @@ fn a_prompt_recalls_at_most_the_lines_of_the_setting() {
     let transcript = desk.write("many.jsonl", &lines);
     assert_eq!(desk.hook("Stop", &desk.input("now", &transcript)), "{}");
     let shown = block(&desk.prompt("other", "Which port does the orders database listen on?"));
-    assert_eq!(shown.lines().filter(|line| mnemal::line_number(line).is_some()).count(), 6, "{shown}");
+    assert_eq!(
+        shown.lines().filter(|line| mnemal::context::line_number(line).is_some()).count(),
+        6,
+        "{shown}"
+    );
 }
 
 #[test]
 fn a_transcript_that_grows_is_captured_once_with_its_links() {
-    let whole = Desk::used();
-    let grown = Desk::new();
+    let whole = HookFixture::used();
+    let grown = HookFixture::new();
     let bytes = EARLIER.as_bytes();
     let path = grown.path().join("earlier.jsonl");
     // Truncated anywhere, also within a line and within a character.
@@ -379,7 +383,7 @@ fn a_transcript_that_grows_is_captured_once_with_its_links() {
         std::fs::write(&path, &bytes[..end]).unwrap();
         assert_eq!(grown.hook("Stop", &grown.input("earlier", &path)), "{}");
     }
-    let plain = |desk: &Desk| -> Vec<Value> {
+    let plain = |desk: &HookFixture| -> Vec<Value> {
         let keep = |mut event: Value| {
             event.as_object_mut().unwrap().remove("recorded_at");
             event
@@ -412,7 +416,7 @@ fn a_transcript_that_grows_is_captured_once_with_its_links() {
 
 #[test]
 fn whose_words_were_captured_is_kept_and_what_is_nobodys_memory_is_not() {
-    let desk = Desk::new();
+    let desk = HookFixture::new();
     let private = json!(
         "my pin is <private>4711</private>, and <system-reminder>be brief</system-reminder>we use pnpm"
     );
@@ -440,7 +444,7 @@ fn whose_words_were_captured_is_kept_and_what_is_nobodys_memory_is_not() {
 // proves: J2
 #[test]
 fn what_was_injected_and_comes_back_adds_nothing() {
-    let desk = Desk::used();
+    let desk = HookFixture::used();
     desk.run(&["remember", "Deploys happen on Tuesdays", "--key", "deploy_day"]);
     let transcript = desk.path().join("now.jsonl");
     let ask = |source: &str| {
@@ -486,7 +490,7 @@ fn what_was_injected_and_comes_back_adds_nothing() {
 
 #[test]
 fn a_compaction_leaves_one_summary_in_the_conversations_own_words() {
-    let desk = Desk::used();
+    let desk = HookFixture::used();
     let input = desk.input("earlier", &desk.path().join("earlier.jsonl"));
     for _ in 0..3 {
         assert_eq!(desk.hook("PreCompact", &input), "{}");
@@ -500,7 +504,7 @@ fn a_compaction_leaves_one_summary_in_the_conversations_own_words() {
 // proves: DF-80
 #[test]
 fn many_hooks_at_once_lose_nothing_and_leave_no_process() {
-    let desk = Desk::new();
+    let desk = HookFixture::new();
     let transcripts: Vec<PathBuf> = (0..4)
         .map(|file| {
             let entries: String = (0..20)
@@ -542,7 +546,7 @@ fn many_hooks_at_once_lose_nothing_and_leave_no_process() {
 #[cfg(unix)]
 #[test]
 fn a_store_that_hangs_ends_with_the_deadline() {
-    let desk = Desk::used();
+    let desk = HookFixture::used();
     let database = desk.database();
     std::fs::remove_file(&database).unwrap();
     assert!(Command::new("mkfifo").arg(&database).status().unwrap().success());
@@ -559,7 +563,7 @@ fn a_store_that_hangs_ends_with_the_deadline() {
 /// A client that never closes stdin.
 #[test]
 fn an_input_that_never_ends_ends_with_the_deadline() {
-    let desk = Desk::used();
+    let desk = HookFixture::used();
     let mut command = desk.command(&["hook", "claude-code", "SessionStart"]);
     command.env("MNEMAL_HOOKS__DEADLINE_MS", "50").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -572,7 +576,7 @@ fn an_input_that_never_ends_ends_with_the_deadline() {
 
 #[test]
 fn hooks_can_be_turned_off_and_narrowed_and_a_wrong_setting_is_no_fault_of_the_client() {
-    let desk = Desk::new();
+    let desk = HookFixture::new();
     let transcript = desk.write("earlier.jsonl", EARLIER);
     let stop = |config: &str| {
         let config = desk.write("config.toml", config);
@@ -597,7 +601,7 @@ fn hooks_can_be_turned_off_and_narrowed_and_a_wrong_setting_is_no_fault_of_the_c
 
 #[test]
 fn what_was_captured_and_then_rewound_holds_no_more() {
-    let desk = Desk::new();
+    let desk = HookFixture::new();
     let entry = |uuid: &str, parent: Option<&str>, second: u32, text: &str| {
         let kind = if uuid.starts_with('a') { "assistant" } else { "user" };
         json!({

@@ -5,21 +5,21 @@
 
 use std::process::{Command, Output, Stdio};
 
-use mnemal_testkit::{Heard, Loopback, Told};
+use mnemal_testkit::{Loopback, ReceivedRequest, ServerReply};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const KEY: &str = "sk-nobody-may-read-this";
 const SAID: &str = "These days the place where I sleep is Lyon.";
 
-fn claims(_: usize, heard: &Heard) -> Told {
+fn claims(_: usize, heard: &ReceivedRequest) -> ServerReply {
     if heard.body.contains("whether you can answer") {
-        return Told::words("ready");
+        return ServerReply::words("ready");
     }
     let claim = json!({
         "message": 1, "quote": "the place where I sleep is Lyon", "subject": "user", "relation": "lives_in", "value": "Lyon",
     });
-    Told::words(&format!("Sure: {}", json!({"claims": [claim]})))
+    ServerReply::words(&format!("Sure: {}", json!({"claims": [claim]})))
 }
 
 struct Home {
@@ -80,7 +80,7 @@ async fn a_model_that_is_configured_answers_and_is_counted() {
     );
     home.json(&["context", "Where do I sleep?"]).await;
     home.json(&["doctor"]).await;
-    assert_eq!(server.heard(), [], "reading, writing and looking ask nobody");
+    assert_eq!(server.received(), [], "reading, writing and looking ask nobody");
     assert_eq!(home.json(&["model", "check"]).await.get("answer"), Some(&json!("ready")));
     for _ in 0..2 {
         let found = home.json(&["extract", &id, "--model"]).await;
@@ -88,7 +88,7 @@ async fn a_model_that_is_configured_answers_and_is_counted() {
         assert_eq!((fact.get("object"), fact.get("rule")), (Some(&json!("Lyon")), Some(&json!("model"))));
         assert_eq!(fact.get("status"), Some(&json!("candidate")));
     }
-    let heard = server.heard();
+    let heard = server.received();
     assert_eq!(heard.len(), 2, "the same question is paid once");
     assert!(heard.iter().all(|one| one.head.contains(&format!("authorization: Bearer {KEY}\r\n"))));
     let status = home.json(&["model", "status"]).await;
@@ -106,23 +106,25 @@ async fn a_model_that_is_not_named_is_never_asked() {
     assert!(!home.run(&["extract", &id, "--model"]).await.status.success());
     assert!(!home.run(&["model", "check"]).await.status.success());
     assert_eq!(home.json(&["model", "status"]).await.get("model"), Some(&Value::Null));
-    assert_eq!(server.heard(), []);
+    assert_eq!(server.received(), []);
 }
 
 #[tokio::test]
 async fn a_key_that_is_refused_is_said_by_the_doctor() {
-    let server = Loopback::start(|_, _| Told::status(401, "", KEY)).await.unwrap();
+    let server = Loopback::start(|_, _| ServerReply::status(401, "", KEY)).await.unwrap();
     let home = Home::new(&server, "openai-compatible");
     assert!(!home.run(&["model", "check"]).await.status.success());
     let doctor = home.run(&["doctor"]).await;
     let said = String::from_utf8(doctor.stdout).unwrap();
     assert!(!doctor.status.success() && said.contains("refused the key"), "{said}");
-    assert_eq!(server.heard().len(), 1);
+    assert_eq!(server.received().len(), 1);
 }
 
 /// Answers about the test's conversation with these words, and nothing else.
-fn condenses(words: &'static str) -> impl Fn(usize, &Heard) -> Told + Send + Sync {
-    move |_, heard| Told::words(if heard.body.contains("place where I sleep") { words } else { "ready" })
+fn condenses(words: &'static str) -> impl Fn(usize, &ReceivedRequest) -> ServerReply + Send + Sync {
+    move |_, heard| {
+        ServerReply::words(if heard.body.contains("place where I sleep") { words } else { "ready" })
+    }
 }
 
 #[tokio::test]

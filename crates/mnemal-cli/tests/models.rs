@@ -71,3 +71,25 @@ fn a_reader_that_was_damaged_is_named_and_can_be_removed() {
     assert_eq!(run(&["models", "remove"]).0, 0);
     assert_eq!(run(&["doctor"]).0, 0);
 }
+
+#[test]
+fn a_reader_that_came_with_the_program_is_used_unless_the_settings_say_none() {
+    let home = tempfile::tempdir().unwrap();
+    let (program, share) = (home.path().join("bin/mnemal"), home.path().join("share/mnemal"));
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    std::fs::create_dir_all(&share).unwrap();
+    std::fs::copy(tiny(), share.join("reader.mnrd")).unwrap();
+    let built = env!("CARGO_BIN_EXE_mnemal");
+    if std::fs::hard_link(built, &program).is_err() {
+        std::fs::copy(built, &program).unwrap();
+    }
+    let doctor = |set: &[(&str, &str)]| {
+        let mut command = Command::new(&program);
+        command.arg("doctor").current_dir(home.path()).env_clear().env("HOME", home.path());
+        let output = command.envs(set.iter().copied()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(doctor(&[]).contains("reads beside the rules"), "{}", doctor(&[]));
+    let off = doctor(&[("MNEMAL_EXTRACT__READER", "none")]);
+    assert!(off.contains("the rules read alone"), "{off}");
+}

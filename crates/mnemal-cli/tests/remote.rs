@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-type Said = (i32, String, String);
+type CommandOutput = (i32, String, String);
 
 fn command(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mnemal"));
@@ -30,7 +30,7 @@ fn command(home: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn said(mut command: Command) -> Said {
+fn said(mut command: Command) -> CommandOutput {
     let output = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap().trim().to_owned();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
@@ -67,29 +67,29 @@ impl Far {
     }
 
     /// The output of a command on the server's machine.
-    fn there(&self, arguments: &[&str]) -> Said {
+    fn there(&self, arguments: &[&str]) -> CommandOutput {
         said(command(self.there.path(), arguments))
     }
 
-    fn asking(&self, key: &str, arguments: &[&str]) -> Command {
+    fn caller(&self, key: &str, arguments: &[&str]) -> Command {
         let mut command = command(self.here.path(), arguments);
         command.env("MNEMAL_SERVER", self.url()).env("MNEMAL_API_KEY", key);
         command
     }
 
     /// The output of a command on the client's machine.
-    fn here(&self, key: &str, arguments: &[&str]) -> Said {
-        said(self.asking(key, arguments))
+    fn here(&self, key: &str, arguments: &[&str]) -> CommandOutput {
+        said(self.caller(key, arguments))
     }
 
     /// The server's response to a request that no real command would send.
-    fn posted(&self, key: &str, errand: &Value) -> (u16, Value) {
-        let body = errand.to_string();
+    fn posted(&self, key: &str, command: &Value) -> (u16, Value) {
+        let body = command.to_string();
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let key = if key.is_empty() { String::new() } else { format!("authorization: Bearer {key}\r\n") };
         write!(
             stream,
-            "POST /errands HTTP/1.1\r\nhost: {}\r\n{key}connection: close\r\ncontent-type: application/json\r\n\
+            "POST /commands HTTP/1.1\r\nhost: {}\r\n{key}connection: close\r\ncontent-type: application/json\r\n\
              content-length: {}\r\n\r\n{body}",
             self.address,
             body.len()
@@ -133,7 +133,7 @@ impl Drop for Far {
 }
 
 /// The output without variable lines: the time and the receipt of a context, or the receipt of an answer.
-fn lasting((code, out, err): &Said) -> (i32, Vec<&str>, &str) {
+fn lasting((code, out, err): &CommandOutput) -> (i32, Vec<&str>, &str) {
     let passes = |line: &str| line.starts_with("now ") || line.starts_with("receipt rcl_");
     (*code, out.lines().filter(|line| !passes(line)).collect(), err)
 }
@@ -141,7 +141,7 @@ fn lasting((code, out, err): &Said) -> (i32, Vec<&str>, &str) {
 const ALL: [&str; 6] = ["--rights", "read", "--rights", "write", "--rights", "erase"];
 
 #[test]
-fn commands_say_from_afar_what_they_say_beside_the_file() {
+fn remote_commands_print_what_local_ones_print() {
     let far = Far::start();
     let key = far.key("demo", &ALL);
     let stored =
@@ -149,11 +149,11 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
     assert_eq!(stored.0, 0, "{stored:?}");
     assert_eq!(serde_json::from_str::<Value>(&stored.1).unwrap()["created"], json!(true));
     assert_eq!(far.here(&key, &["-s", "demo", "log", "add", "I moved to Lyon"]).0, 0);
-    let mut piped = far.asking(&key, &["-s", "demo", "remember", "-", "--key", "piped"]);
+    let mut piped = far.caller(&key, &["-s", "demo", "remember", "-", "--key", "piped"]);
     let mut piped = piped.stdin(Stdio::piped()).spawn().unwrap();
     piped.stdin.take().unwrap().write_all("The mill stands by the brook\n".as_bytes()).unwrap();
     assert!(piped.wait_with_output().unwrap().status.success());
-    let mut piped = far.asking(&key, &["-s", "demo", "log", "add", "-", "--session", "s2"]);
+    let mut piped = far.caller(&key, &["-s", "demo", "log", "add", "-", "--session", "s2"]);
     let mut piped = piped.stdin(Stdio::piped()).spawn().unwrap();
     piped
         .stdin
@@ -182,10 +182,10 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
     ];
     let codes = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 3, 2];
     for (line, code) in lines.iter().zip(codes) {
-        let (afar, beside) = (far.here(&key, line), far.there(line));
-        assert_eq!(lasting(&afar), lasting(&beside), "{line:?}");
-        assert_eq!(afar.0, code, "{afar:?}");
-        assert!(!afar.1.is_empty() || code != 0, "{line:?}");
+        let (remote, beside) = (far.here(&key, line), far.there(line));
+        assert_eq!(lasting(&remote), lasting(&beside), "{line:?}");
+        assert_eq!(remote.0, code, "{remote:?}");
+        assert!(!remote.1.is_empty() || code != 0, "{line:?}");
     }
     // The option replaces the variable, and the space's name may come from the environment.
     let mut other = command(far.here.path(), &["recall", "Lyon", "--server", &format!("{}/", far.url())]);
@@ -205,7 +205,7 @@ fn commands_say_from_afar_what_they_say_beside_the_file() {
 }
 
 #[test]
-fn a_key_sees_from_afar_its_spaces_alone() {
+fn a_key_sees_only_its_spaces_remotely() {
     let far = Far::start();
     let told = |space: &str, text: &str| assert_eq!(far.there(&["-s", space, "log", "add", text]).0, 0);
     told("ours", "The garden lamp is green");
@@ -246,7 +246,7 @@ fn a_key_sees_from_afar_its_spaces_alone() {
 }
 
 #[test]
-fn a_key_does_from_afar_what_it_may() {
+fn a_key_does_remotely_what_it_may() {
     let far = Far::start();
     assert_eq!(far.there(&["-s", "ours", "log", "add", "The garden lamp is green"]).0, 0);
     let (reader, writer) = (far.key("ours", &["--rights", "read"]), far.key("ours", &["--rights", "write"]));
@@ -269,7 +269,7 @@ fn a_key_does_from_afar_what_it_may() {
     assert_eq!((code, out.as_str()), (4, ""));
     assert_eq!(serde_json::from_str::<Value>(&err).unwrap()["code"], json!("right_missing"));
     // Without a key in the environment the local key is used, and here there is none.
-    let mut keyless = far.asking("", &["-s", "ours", "recall", "x"]);
+    let mut keyless = far.caller("", &["-s", "ours", "recall", "x"]);
     keyless.env_remove("MNEMAL_API_KEY");
     assert_eq!(said(keyless).0, 4);
     let mut beside = command(far.there.path(), &["-s", "ours", "recall", "garden"]);
@@ -279,20 +279,20 @@ fn a_key_does_from_afar_what_it_may() {
 }
 
 #[test]
-fn an_errand_that_no_command_would_ask_for_reads_no_file_and_no_other_space() {
+fn a_remote_command_that_no_program_would_send_reads_no_file_and_no_other_space() {
     let far = Far::start();
     assert_eq!(far.there(&["-s", "ours", "log", "add", "The garden lamp is green"]).0, 0);
     assert_eq!(far.there(&["-s", "theirs", "log", "add", "The garden lamp is quarzblende"]).0, 0);
     let (writer, local) = (far.key("ours", &["--rights", "write"]), far.there(&["key", "local"]).1);
-    let errand = |space: &str, arguments: &[&str]| json!({"space": space, "arguments": arguments});
+    let command = |space: &str, arguments: &[&str]| json!({"space": space, "arguments": arguments});
     let file = far.there.path().join("data/spaces/theirs.db");
     let file = file.to_str().unwrap();
-    assert_eq!(far.posted("", &errand("ours", &["recall", "x"])).0, 401);
+    assert_eq!(far.posted("", &command("ours", &["recall", "x"])).0, 401);
     assert_eq!(far.posted(&writer, &json!({"space": "ours"})).0, 409);
-    assert_eq!(far.posted(&writer, &errand("ours", &["--db", file, "recall", "garden"])).0, 400);
-    assert_eq!(far.posted(&writer, &errand("ours", &["--config", file, "recall", "garden"])).0, 400);
+    assert_eq!(far.posted(&writer, &command("ours", &["--db", file, "recall", "garden"])).0, 400);
+    assert_eq!(far.posted(&writer, &command("ours", &["--config", file, "recall", "garden"])).0, 400);
     for line in [["log", "list", "-n10001"].as_slice(), &["session", "show", "cli", "--last=10001"]] {
-        assert_eq!(far.posted(&writer, &errand("ours", line)).0, 400);
+        assert_eq!(far.posted(&writer, &command("ours", line)).0, 400);
     }
     for line in [
         ["export", file].as_slice(),
@@ -304,18 +304,18 @@ fn an_errand_that_no_command_would_ask_for_reads_no_file_and_no_other_space() {
         &["key", "list"],
         &["space", "list"],
     ] {
-        assert_eq!(far.posted(&local, &errand("ours", line)).0, 409, "{line:?}");
+        assert_eq!(far.posted(&local, &command("ours", line)).0, 409, "{line:?}");
     }
-    assert_eq!(far.posted(&writer, &errand("auto", &["recall", "garden"])).0, 404);
-    assert_eq!(far.posted(&writer, &errand("", &["recall", "garden"])).0, 404);
+    assert_eq!(far.posted(&writer, &command("auto", &["recall", "garden"])).0, 404);
+    assert_eq!(far.posted(&writer, &command("", &["recall", "garden"])).0, 404);
     // A space named `auto` is an ordinary one.
     let auto = far.key("auto", &["--rights", "write"]);
-    assert_eq!(far.posted(&auto, &errand("auto", &["remember", "x"])).0, 200);
+    assert_eq!(far.posted(&auto, &command("auto", &["remember", "x"])).0, 200);
     assert!(far.has_space("auto") && !far.has_space("default"));
     // The name in the command line is ignored; the server's own stdin is never read.
-    let (status, told) = far.posted(&writer, &errand("ours", &["-s", "theirs", "recall", "garden"]));
+    let (status, told) = far.posted(&writer, &command("ours", &["-s", "theirs", "recall", "garden"]));
     assert!(status == 200 && !told.to_string().contains("quarzblende"), "{told}");
-    let (status, told) = far.posted(&writer, &errand("ours", &["remember", "-"]));
+    let (status, told) = far.posted(&writer, &command("ours", &["remember", "-"]));
     assert_eq!((status, &told["code"]), (200, &json!(2)), "{told}");
     assert!(far.is_clean());
 }
@@ -342,7 +342,7 @@ fn what_a_server_cannot_do_or_does_not_answer_is_told_and_no_file_is_opened() {
         assert!((code, out.as_str()) == (2, "") && err.contains(why), "{line:?}: {err}");
     }
     let refused = |url: &str, key: &str| {
-        let mut command = far.asking(key, &["-s", "demo", "recall", "x"]);
+        let mut command = far.caller(key, &["-s", "demo", "recall", "x"]);
         command.env("MNEMAL_SERVER", url);
         said(command)
     };
@@ -383,14 +383,14 @@ fn what_a_server_cannot_do_or_does_not_answer_is_told_and_no_file_is_opened() {
     assert!(far.is_clean());
 
     // A hook never blocks its client.
-    let mut hook = far.asking(&key, &["hook", "claude-code", "Stop"]);
+    let mut hook = far.caller(&key, &["hook", "claude-code", "Stop"]);
     let mut hook = hook.stdin(Stdio::piped()).spawn().unwrap();
     hook.stdin.take().unwrap().write_all(br#"{"session_id": "s", "cwd": "/"}"#).unwrap();
     let hook = hook.wait_with_output().unwrap();
     assert_eq!((hook.status.code(), hook.stdout.as_slice()), (Some(0), b"{}\n".as_slice()));
     assert!(!far.here.path().join("data/spaces").exists());
     // With memory disabled, nothing is sent.
-    let mut off = far.asking(&key, &["-s", "demo", "remember", "The cellar is dry"]);
+    let mut off = far.caller(&key, &["-s", "demo", "remember", "The cellar is dry"]);
     off.env("MNEMAL_MEMORY__ENABLED", "false");
     assert_eq!(said(off).0, 0);
     assert!(!far.has_space("demo"));

@@ -99,7 +99,7 @@ impl Running {
     }
 
     /// Number of remote commands that it ran.
-    fn errands(&self) -> usize {
+    fn remote_commands(&self) -> usize {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let Self { address, key, .. } = self;
         write!(
@@ -110,7 +110,7 @@ impl Running {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let counts = answer.lines().filter(|line| {
-            line.starts_with("mnemal_http_requests_total{route=\"/errands\"") && line.contains("\"200\"")
+            line.starts_with("mnemal_http_requests_total{route=\"/commands\"") && line.contains("\"200\"")
         });
         counts.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum()
     }
@@ -134,7 +134,7 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
     let home = home.path();
     std::fs::create_dir(home.join("data")).unwrap();
     let server = Running::start(home);
-    let at_first = server.errands();
+    let at_first = server.remote_commands();
     let stored =
         said(home, &["-s", "demo", "remember", "Deploys are on Tuesday", "--key", "deploy", "--json"]);
     assert_eq!(stored.0, 0, "{stored:?}");
@@ -153,7 +153,7 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
     assert_eq!(said(home, &["-s", "demo", "log", "show", "evt_1"]).0, 2);
     assert_eq!(said(home, &["-s", "demo", "forget", "--key", "nothing"]).0, 3);
     assert_eq!(said(home, &["-s", "demo", "forget", "--key", "deploy"]).0, 2, "say --yes");
-    assert_eq!(server.errands() - at_first, 3 + asked.len() + 3);
+    assert_eq!(server.remote_commands() - at_first, 3 + asked.len() + 3);
 
     // A hook too, for the space of its folder.
     let transcript = home.join("talk.jsonl");
@@ -163,29 +163,29 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
 "#,
     )
     .unwrap();
-    let before = server.errands();
+    let before = server.remote_commands();
     let input = json!({"session_id": "s1", "transcript_path": transcript, "cwd": home});
     let mut hook =
         command(home, &["-s", "demo", "hook", "claude-code", "Stop"]).stdin(Stdio::piped()).spawn().unwrap();
     hook.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
     let hook = hook.wait_with_output().unwrap();
     assert_eq!((hook.status.code(), hook.stdout.as_slice()), (Some(0), b"{}\n".as_slice()));
-    assert_eq!(server.errands() - before, 1);
+    assert_eq!(server.remote_commands() - before, 1);
     assert!(said(home, &["-s", "demo", "recall", "heron"]).1.contains("behind the mill"));
 
     // A command that writes a file writes it locally.
-    let before = server.errands();
+    let before = server.remote_commands();
     assert_eq!(said(home, &["-s", "demo", "memory", "export", "all.json"]).0, 0);
     assert!(home.join("all.json").exists());
-    assert_eq!(server.errands(), before);
+    assert_eq!(server.remote_commands(), before);
 
     // Commands with other settings, or with an explicit file, are not forwarded.
-    let before = server.errands();
+    let before = server.remote_commands();
     let mut other = command(home, &["-s", "demo", "recall", "Lyon"]);
     assert!(other.env("MNEMAL_RECALL__LIMIT", "1").output().unwrap().status.success());
     let file = home.join("data/spaces/demo.db");
     assert_eq!(said(home, &["--db", file.to_str().unwrap(), "recall", "Lyon"]).0, 0);
-    assert_eq!(server.errands(), before);
+    assert_eq!(server.remote_commands(), before);
 
     // A crashed server leaves its socket; then the file is opened, and the answers are the same.
     server.kill();
@@ -207,9 +207,9 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
     }
     // The next server replaces the leftovers.
     let next = Running::start(home);
-    let before = next.errands();
+    let before = next.remote_commands();
     assert_eq!(said(home, &["-s", "demo", "recall", "Lyon"]).0, 0);
-    assert_eq!(next.errands(), before + 1);
+    assert_eq!(next.remote_commands(), before + 1);
     next.kill();
 }
 

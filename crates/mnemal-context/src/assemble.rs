@@ -6,25 +6,25 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::{join_all, join3};
 use mnemal_core::{
-    Because, BlockKind, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, Fragment,
-    Gap, GapCause, Gaps, IdSource, Injected, InstallationKey, Inventory, Layer, ModelId, Omitted,
-    OmittedReason, Receipt, ReceiptId, ReceiptStore, Result, Section, Seen, Slot, Timestamp, TokenCount,
-    TokenCounter,
+    BlockKind, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, Fragment, Gap,
+    GapCause, Gaps, IdSource, InclusionReason, InstallationKey, Inventory, Layer, ModelId, Omitted,
+    OmittedReason, Receipt, ReceiptId, ReceiptStore, RepeatPolicy, Result, Section, SeenRecords, Slot,
+    Timestamp, TokenCount, TokenCounter,
 };
 
-use crate::account::{Account, SectionUse};
-use crate::block::{Bare, Block, Fence, FrontAlone};
+use crate::block::{Bare, Block, Fence, PreambleAlone};
 use crate::candidate::{Candidate, block_of};
-use crate::fit::fit;
-use crate::front::front;
-use crate::inventory::told;
+use crate::dedup::rivals;
+use crate::filter::{FilteredFragments, FragmentFilter};
+use crate::inventory::inventory_lines;
 use crate::line::clock;
 use crate::message::Message;
 use crate::pack::{Packer, tells_recent};
-use crate::rival::rivals;
+use crate::preamble::preamble;
+use crate::receipt_builder::{ReceiptBuilder, SectionUse};
 use crate::share::claims;
-use crate::sift::{Sieve, Sifted};
-use crate::{ContextSettings, Written};
+use crate::trim_to_budget::trim_to_budget;
+use crate::{ContextSettings, LineCache};
 
 /// The layer behind each section; a layer without any source is a gap.
 const OWNERS: [(Section, Layer); 7] = [
@@ -55,7 +55,7 @@ pub struct AssemblerParts {
     /// The settings of a context.
     pub settings: ContextSettings,
     /// Line cache, shared by all assemblers of a space.
-    pub written: Arc<Written>,
+    pub line_cache: Arc<LineCache>,
     /// Version of the engine, for receipts.
     pub version: String,
     /// Model of the engine's query vectors, for receipts.
@@ -116,7 +116,7 @@ impl Assembler {
         for gap in self.missing_layers(request) {
             gaps.add(gap);
         }
-        let offered = Offered { fragments, inventories, seen };
+        let offered = SourceResponses { fragments, inventories, seen };
         let context = self.compose(request, offered, head);
         let mut answer = gaps.attach(context);
         answer.value.receipt.gaps.clone_from(&answer.gaps);
@@ -158,10 +158,10 @@ impl Assembler {
         gaps.attach(inventories)
     }
 
-    async fn seen(&self, request: &ContextRequest) -> Result<Seen, GapCause> {
+    async fn seen(&self, request: &ContextRequest) -> Result<SeenRecords, GapCause> {
         match request.injected {
-            Injected::Repeat => Ok(Seen::default()),
-            Injected::Skip => Ok(self.parts.receipts.part()?.seen(&request.session).await?),
+            RepeatPolicy::Repeat => Ok(SeenRecords::default()),
+            RepeatPolicy::Skip => Ok(self.parts.receipts.part()?.seen(&request.session).await?),
         }
     }
 
@@ -172,82 +172,100 @@ impl Assembler {
         missing.map(|(_, layer)| Gap { layer, cause: GapCause::NotConfigured })
     }
 
-    fn compose(&self, request: &ContextRequest, offered: Offered, head: Cursor) -> Context {
-        let Offered { fragments, inventories, seen } = offered;
+    fn compose(&self, request: &ContextRequest, offered: SourceResponses, head: Cursor) -> Context {
+        let SourceResponses { fragments, inventories, seen } = offered;
         let parts = &self.parts;
         let (settings, counter) = (&parts.settings, parts.counter.as_ref());
         let nonce = parts.key.nonce(request.session.as_str());
         let now = parts.clock.now();
         let id = ReceiptId(parts.ids.next(now));
-        let sieve = Sieve { request, seen: &seen, settings, counter, nonce: &nonce, written: &parts.written };
-        let mut sifted = sieve.sift(fragments);
-        let rivals = rivals(&sifted.candidates, settings.near_duplicate);
+        let filter = FragmentFilter {
+            request,
+            seen: &seen,
+            settings,
+            counter,
+            nonce: &nonce,
+            line_cache: &parts.line_cache,
+        };
+        let mut filtered = filter.filter(fragments);
+        let rivals = rivals(&filtered.candidates, settings.near_duplicate);
         let identity: &[String] = if wants(request, Section::Identity) { &settings.identity } else { &[] };
         let stocked = |section: Section| match section {
             Section::State => inventories.iter().any(|inventory| !inventory.items.is_empty()),
             Section::Identity => !identity.is_empty(),
             _ => false,
         };
-        let (claims, pinned) = claimed(request, settings, &sifted.candidates, &stocked);
+        let (claims, pinned) = claimed_shares(request, settings, &filtered.candidates, &stocked);
         let room = |of: Section| {
             let claim = claims.iter().find(|(section, _)| *section == of);
             claim.map_or(TokenCount(0), |(_, room)| *room)
         };
-        let told = told(&inventories, &nonce, settings, counter, room(Section::State));
+        let inventory = inventory_lines(&inventories, &nonce, settings, counter, room(Section::State));
         // Pinned records keep their room.
-        let front = front(identity, &nonce, counter, room(Section::Identity).minus(pinned));
+        let preamble = preamble(identity, &nonce, counter, room(Section::Identity).minus(pinned));
         let tells_time = wants(request, Section::State);
         let time = if tells_time { format!("{}, ", clock(now, &settings.zone)) } else { String::new() };
-        let no_match = has_no_match(request, &sifted);
+        let no_match = has_no_match(request, &filtered);
         let miss = if no_match { Message::NoMatch.words(settings.format.wording()) } else { "" };
-        let header = format!("{time}receipt {id}\n{miss}{}", told.text);
-        let bare = match (tells_time, told.lines) {
+        let header = format!("{time}receipt {id}\n{miss}{}", inventory.text);
+        let bare = match (tells_time, inventory.lines) {
             (false, _) => Bare::Never,
             (true, 0) => Bare::Beside(BlockKind::Volatile),
             (true, _) => Bare::Always(BlockKind::Volatile),
         };
         // A host that wants few lines sends a request on every prompt; there silence is the usual answer.
-        let front_alone =
-            if front.lines > 0 && request.lines.is_none() { FrontAlone::Yes } else { FrontAlone::No };
+        let preamble_alone = if preamble.lines > 0 && request.lines.is_none() {
+            PreambleAlone::Yes
+        } else {
+            PreambleAlone::No
+        };
         let format = settings.format.headed(request);
-        let (header, over) = (header.as_str(), front.text.as_str());
-        let front_block = block_of(Section::Identity, request.query.as_deref());
-        let fence =
-            Fence { format, nonce: &nonce, header, front: over, front_block, front_alone, bare, counter };
+        let (header, over) = (header.as_str(), preamble.text.as_str());
+        let preamble_block = block_of(Section::Identity, request.query.as_deref());
+        let fence = Fence {
+            format,
+            nonce: &nonce,
+            header,
+            preamble: over,
+            preamble_block,
+            preamble_alone,
+            bare,
+            counter,
+        };
         let left = |(section, claim): &(Section, TokenCount)| match section {
-            Section::State => (*section, claim.minus(told.tokens)),
-            Section::Identity => (*section, claim.minus(front.tokens)),
+            Section::State => (*section, claim.minus(inventory.tokens)),
+            Section::Identity => (*section, claim.minus(preamble.tokens)),
             _ => (*section, *claim),
         };
         let lines_claim: Vec<(Section, TokenCount)> = claims.iter().map(left).collect();
-        let packed = Packer::new(&mut sifted.candidates, &rivals, request.budget, settings, &fence)
+        let packed = Packer::new(&mut filtered.candidates, &rivals, request.budget, settings, &fence)
             .suited(request)
             .pack(&lines_claim);
-        let fitted = fit(&sifted.candidates, packed, request.budget, &fence);
-        let account = Account {
+        let trimmed = trim_to_budget(&filtered.candidates, packed, request.budget, &fence);
+        let builder = ReceiptBuilder {
             request,
             claims: &claims,
-            told: &told,
-            front: &front,
-            front_block,
-            sifted: &sifted,
-            fitted: &fitted,
+            inventory: &inventory,
+            preamble: &preamble,
+            preamble_block,
+            filtered: &filtered,
+            trimmed: &trimmed,
         };
-        let receipt = self.receipt(id, now, head, &account);
-        let text = fitted.blocks.iter().map(|block| block.text.as_str()).collect();
+        let receipt = self.receipt(id, now, head, &builder);
+        let text = trimmed.blocks.iter().map(|block| block.text.as_str()).collect();
         Context {
             text,
-            tokens: fitted.tokens(),
+            tokens: trimmed.tokens(),
             budget: request.budget,
-            sections: account.sections(),
-            blocks: fitted.blocks,
+            sections: builder.sections(),
+            blocks: trimmed.blocks,
             no_match,
             receipt,
         }
     }
 
-    fn receipt(&self, id: ReceiptId, at: Timestamp, head: Cursor, account: &Account<'_>) -> Receipt {
-        let Account { request, fitted, .. } = account;
+    fn receipt(&self, id: ReceiptId, at: Timestamp, head: Cursor, builder: &ReceiptBuilder<'_>) -> Receipt {
+        let ReceiptBuilder { request, trimmed, .. } = builder;
         let AssemblerParts { settings, counter, .. } = &self.parts;
         Receipt {
             id,
@@ -264,11 +282,11 @@ impl Assembler {
                 .cloned(),
             tokenizer: counter.name().to_owned(),
             budget: request.budget,
-            tokens: fitted.tokens(),
-            blocks: account.blocks(),
-            lines: account.lines(),
-            omitted: account.omitted(),
-            omitted_counts: account.omitted_counts(),
+            tokens: trimmed.tokens(),
+            blocks: builder.blocks(),
+            lines: builder.lines(),
+            omitted: builder.omitted(),
+            omitted_counts: builder.omitted_counts(),
             gaps: Vec::new(),
             seal: None,
         }
@@ -276,17 +294,19 @@ impl Assembler {
 }
 
 /// Whether a question was asked and no layer answers it; records already shown to the session may answer.
-fn has_no_match(request: &ContextRequest, sifted: &Sifted) -> bool {
+fn has_no_match(request: &ContextRequest, filtered: &FilteredFragments) -> bool {
     let was_shown = |one: &Omitted| {
         one.reason == OmittedReason::AlreadyInjected && !matches!(one.section, Section::Preferences)
     };
     let is_sought = wants(request, Section::Recall) && !tells_recent(request);
-    is_sought && !sifted.candidates.iter().any(Candidate::answers) && !sifted.omitted.iter().any(was_shown)
+    is_sought
+        && !filtered.candidates.iter().any(Candidate::answers)
+        && !filtered.omitted.iter().any(was_shown)
 }
 
 /// Returns the share of each section with candidates, and the part of it for pinned records; `stocked` tells whether a
 /// section has content other than candidates.
-fn claimed(
+fn claimed_shares(
     request: &ContextRequest,
     settings: &ContextSettings,
     candidates: &[Candidate],
@@ -303,16 +323,16 @@ fn claimed(
 }
 
 /// The responses of the sources.
-struct Offered {
+struct SourceResponses {
     fragments: Vec<Fragment>,
     inventories: Vec<Inventory>,
-    seen: Seen,
+    seen: SeenRecords,
 }
 
 /// Whether a person pinned it, so that it is always included.
 fn is_pinned(candidate: &Candidate) -> bool {
     let fragment = &candidate.fragment;
-    fragment.section == Section::Identity && fragment.because == Because::Pinned
+    fragment.section == Section::Identity && fragment.because == InclusionReason::Pinned
 }
 
 /// Grows the share of identity to fit the pinned records, in addition to its share if the host describes agent and user, as

@@ -44,11 +44,11 @@ pub(crate) struct Fence<'a> {
     /// Clock, receipt id and inventories, with a final line break; in the volatile block only.
     pub(crate) header: &'a str,
     /// The host's description of agent and user, with a final line break.
-    pub(crate) front: &'a str,
+    pub(crate) preamble: &'a str,
     /// The block that holds it.
-    pub(crate) front_block: BlockKind,
+    pub(crate) preamble_block: BlockKind,
     /// Whether that block is rendered for it alone.
-    pub(crate) front_alone: FrontAlone,
+    pub(crate) preamble_alone: PreambleAlone,
     pub(crate) bare: Bare,
     pub(crate) counter: &'a dyn TokenCounter,
 }
@@ -64,7 +64,7 @@ enum Show {
 
 /// Whether a block is rendered if it holds only the host's description of agent and user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FrontAlone {
+pub(crate) enum PreambleAlone {
     Yes,
     No,
 }
@@ -137,8 +137,8 @@ impl Fence<'_> {
         if kind == BlockKind::Volatile {
             text.push_str(self.header);
         }
-        if kind == self.front_block {
-            text.push_str(self.front);
+        if kind == self.preamble_block {
+            text.push_str(self.preamble);
         }
         let (before, after) = if self.format == Format::Json { ("{\"items\":[\n", "]}\n") } else { ("", "") };
         if before.is_empty() || !lines.is_empty() {

@@ -4,12 +4,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use mnemal_core::{
-    Because, BlockKind, Fragment, Level, RecordRef, Section, TokenCount, TokenCounter, TokenParts,
+    BlockKind, Fragment, InclusionReason, Level, RecordRef, Section, TokenCount, TokenCounter, TokenParts,
 };
 use mnemal_text::{fold, sentences, shingles};
 
 use crate::line::{line, numbered};
-use crate::written::Line;
+use crate::line_cache::RenderedLine;
 use crate::{ContextSettings, Format};
 
 /// Consecutive words per shingle. Source: mnemal-text, `similarity` compares pairs of words.
@@ -25,7 +25,7 @@ pub(crate) struct Candidate {
     /// The original fragment.
     pub(crate) fragment: Fragment,
     /// Its untruncated line, with cached features.
-    pub(crate) written: Arc<Line>,
+    pub(crate) rendered_line: Arc<RenderedLine>,
     /// The block that it belongs to.
     pub(crate) block: BlockKind,
     /// Its index among all fragments.
@@ -40,7 +40,7 @@ pub(crate) struct Candidate {
 
 /// Features for near-duplicate detection.
 #[derive(Debug)]
-pub(crate) struct Gist {
+pub(crate) struct TextFeatures {
     /// Hashes of word pairs, ascending.
     pub(crate) shingles: Vec<u64>,
     /// Bloom bits of the shingles, which distinguish most texts without a comparison of shingles.
@@ -49,7 +49,7 @@ pub(crate) struct Gist {
     words: u64,
 }
 
-impl Gist {
+impl TextFeatures {
     pub(crate) fn of(text: &str) -> Self {
         let shingles = shingles(text, SHINGLE);
         let mut bits = [0_u64; 4];
@@ -96,10 +96,15 @@ impl Gist {
 
 impl Candidate {
     /// Combines a fragment with its line.
-    pub(crate) fn new(fragment: Fragment, written: Arc<Line>, offered: usize, block: BlockKind) -> Self {
-        let Line { rendered, tokens, parts, .. } = &*written;
+    pub(crate) fn new(
+        fragment: Fragment,
+        rendered_line: Arc<RenderedLine>,
+        offered: usize,
+        block: BlockKind,
+    ) -> Self {
+        let RenderedLine { rendered, tokens, parts, .. } = &*rendered_line;
         let (line, tokens, parts) = (Arc::clone(rendered), *tokens, *parts);
-        Self { fragment, written, block, offered, line, tokens, parts }
+        Self { fragment, rendered_line, block, offered, line, tokens, parts }
     }
 
     /// Truncates the line to at most `room` tokens, at a sentence end if half of the text remains, else at a character;
@@ -114,7 +119,7 @@ impl Candidate {
         let (bare, _) = cost(settings.format, &line(settings.format, &self.fragment, CUT), counter);
         let mut target = TokenCount(room).minus(bare);
         while target.0 >= least {
-            let text = cut(self.written.text.clone(), target, counter);
+            let text = cut(self.rendered_line.text.clone(), target, counter);
             let line = line(settings.format, &self.fragment, &text);
             let (tokens, parts) = cost(settings.format, &line, counter);
             if tokens.0 <= room {
@@ -155,7 +160,7 @@ impl Candidate {
     /// Whether it is a graph fact about an entity in the question.
     pub(crate) fn is_known(&self) -> bool {
         let of_graph = matches!(self.fragment.section, Section::Entity | Section::Topics);
-        of_graph && self.fragment.because == Because::Query
+        of_graph && self.fragment.because == InclusionReason::Query
     }
 
     /// Its group within the block: timeline steps, answers, preferences, general facts, and insights under their own
@@ -191,14 +196,14 @@ pub(crate) fn is_secondary(fragment: &Fragment) -> bool {
 /// Whether a fragment is a stated preference of the user, selected for a question; such lines are many and short.
 pub(crate) fn is_stated(fragment: &Fragment) -> bool {
     fragment.section == Section::Recall
-        && fragment.because == Because::ExplicitPreference
+        && fragment.because == InclusionReason::ExplicitPreference
         && fragment.label.level == Level::User
 }
 
 /// Whether a fragment is a step of a timeline; such lines are many and short, and keep their order.
 pub(crate) fn is_step(fragment: &Fragment) -> bool {
     fragment.section == Section::Recall
-        && fragment.because == Because::Time
+        && fragment.because == InclusionReason::Time
         && fragment.label.level > Level::External
 }
 
@@ -250,19 +255,19 @@ mod tests {
     use super::*;
 
     fn near(a: &str, b: &str) -> bool {
-        Gist::of(a).is_near(&Gist::of(b), 0.9)
+        TextFeatures::of(a).is_near(&TextFeatures::of(b), 0.9)
     }
 
     #[test]
     fn what_is_near_shares_a_telling_pair() {
         let words = |from: u64, to: u64| -> Vec<u64> { (from..to).collect() };
-        let gist = |shingles: Vec<u64>| Gist { shingles, ..Gist::of("") };
+        let features = |shingles: Vec<u64>| TextFeatures { shingles, ..TextFeatures::of("") };
         for threshold in [0.3, 0.5, 0.8, 0.9, 1.0] {
             for length in 1..40 {
                 for (from, to) in
                     (0..length).flat_map(|from| (from + 1..length + 9).map(move |to| (from, to)))
                 {
-                    let (one, other) = (gist(words(0, length)), gist(words(from, to)));
+                    let (one, other) = (features(words(0, length)), features(words(from, to)));
                     let is_like = mnemal_text::jaccard(&one.shingles, &other.shingles) >= threshold;
                     let shares =
                         one.telling(threshold).iter().any(|pair| other.telling(threshold).contains(pair));
@@ -270,8 +275,8 @@ mod tests {
                 }
             }
         }
-        assert!(gist(Vec::new()).telling(0.9).is_empty());
-        assert_eq!(gist(words(0, 9)).telling(0.9).len(), 1);
+        assert!(features(Vec::new()).telling(0.9).is_empty());
+        assert_eq!(features(words(0, 9)).telling(0.9).len(), 1);
     }
 
     #[test]

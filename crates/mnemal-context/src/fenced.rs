@@ -9,7 +9,7 @@ use crate::quote::plain;
 
 /// A fenced block of texts that are not records, such as entries of working memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fenced {
+pub struct FencedBlock {
     /// From the opening line to the line break after the closing one; empty if no text fits.
     pub text: String,
     /// The shown texts as rendered: cleaned, truncated, and escaped.
@@ -21,7 +21,7 @@ pub struct Fenced {
 /// Renders each text as one JSON string per line, as many as fit the budget; if the first does not fit, it is truncated.
 ///
 /// The nonce of the markers is removed from the texts.
-pub fn fenced(texts: &[String], nonce: &str, budget: TokenCount, counter: &dyn TokenCounter) -> Fenced {
+pub fn fenced(texts: &[String], nonce: &str, budget: TokenCount, counter: &dyn TokenCounter) -> FencedBlock {
     let cleaned: Vec<String> = texts.iter().map(|text| clean(text).replace(nonce, "")).collect();
     let render = |lines: &[String]| -> String {
         let lines: String = lines.iter().flat_map(|line| [json_string(line), "\n".to_owned()]).collect();
@@ -47,10 +47,10 @@ pub fn fenced(texts: &[String], nonce: &str, budget: TokenCount, counter: &dyn T
         cut = cleaned.len();
     }
     if shown.is_empty() {
-        return Fenced { cut, ..Fenced::default() };
+        return FencedBlock { cut, ..FencedBlock::default() };
     }
     let lines = shown.iter().map(|line| unquoted(line)).collect();
-    Fenced { text: render(&shown), lines, cut }
+    FencedBlock { text: render(&shown), lines, cut }
 }
 
 /// Returns the longest prefix that fits, by binary search, with a truncation mark; `None` if not one character fits.
@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    fn of(texts: &[&str], budget: u32) -> Fenced {
+    fn of(texts: &[&str], budget: u32) -> FencedBlock {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         fenced(&texts, "00ff", TokenCount(budget), &Bytes)
     }
@@ -118,6 +118,6 @@ mod tests {
             let whole = block.lines.iter().filter(|line| !line.ends_with('…')).count();
             assert_eq!(whole + block.cut, 3, "{budget}: {block:?}");
         }
-        assert_eq!(of(&[], 10_000), Fenced::default());
+        assert_eq!(of(&[], 10_000), FencedBlock::default());
     }
 }

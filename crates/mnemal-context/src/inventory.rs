@@ -9,7 +9,7 @@ use crate::message::Message;
 
 /// The inventories as lines, each with its line break; empty if there are none.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct RenderedLines {
     pub(crate) text: String,
     pub(crate) tokens: TokenCount,
     pub(crate) lines: u32,
@@ -18,14 +18,14 @@ pub(crate) struct Told {
 /// Renders one line per inventory, in order, with as many entries as fit `room` and the number of the others.
 ///
 /// An entry that contains the nonce of the markers is omitted.
-pub(crate) fn told(
+pub(crate) fn inventory_lines(
     inventories: &[Inventory],
     nonce: &str,
     settings: &ContextSettings,
     counter: &dyn TokenCounter,
     room: TokenCount,
-) -> Told {
-    let mut told = Told::default();
+) -> RenderedLines {
+    let mut rendered = RenderedLines::default();
     for inventory in inventories {
         let items: Vec<String> = inventory
             .items
@@ -36,14 +36,14 @@ pub(crate) fn told(
             .collect();
         let heading = Message::Inventory(inventory.shelf).words(settings.format.wording());
         let heading = heading.replace("{tool}", &settings.scratch_tool);
-        let left = room.minus(told.tokens);
+        let left = room.minus(rendered.tokens);
         if let Some((line, tokens)) = line(&heading, &items, settings, counter, left) {
-            told.text.push_str(&line);
-            told.tokens = told.tokens + tokens;
-            told.lines += 1;
+            rendered.text.push_str(&line);
+            rendered.tokens = rendered.tokens + tokens;
+            rendered.lines += 1;
         }
     }
-    told
+    rendered
 }
 
 /// Returns the longest line that fits, if at least one entry does: with all entries, else a length estimated from that,

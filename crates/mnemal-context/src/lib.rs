@@ -9,29 +9,29 @@ mod escape;
 mod line;
 
 mod candidate;
+mod filter;
 mod inventory;
-mod sift;
-mod written;
+mod line_cache;
 
-mod rival;
+mod dedup;
 mod share;
 
 mod block;
-mod fit;
-mod front;
 mod pack;
+mod preamble;
+mod trim_to_budget;
 
-mod account;
 mod assemble;
 mod fenced;
 mod quote;
+mod receipt_builder;
 
-pub use crate::account::SectionUse;
 pub use crate::assemble::{Assembler, AssemblerParts, Context};
 pub use crate::block::{Block, block_hashes, prefix_share};
-pub use crate::fenced::{Fenced, fenced};
+pub use crate::fenced::{FencedBlock, fenced};
 pub use crate::line::line_number;
+pub use crate::line_cache::LineCache;
 pub use crate::message::Wording;
 pub use crate::quote::Line;
+pub use crate::receipt_builder::SectionUse;
 pub use crate::settings::{ContextSettings, Format, Shares, content_hash};
-pub use crate::written::Written;

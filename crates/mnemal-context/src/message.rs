@@ -1,6 +1,6 @@
 //! Localized labels of a context: one table, by language, with English as the fallback.
 
-use mnemal_core::Shelf;
+use mnemal_core::InventoryScope;
 
 /// A supported label language.
 #[non_exhaustive]
@@ -27,7 +27,7 @@ pub(crate) enum Message {
     /// Shown if nothing answers the question.
     NoMatch,
     /// Prefix of an inventory.
-    Inventory(Shelf),
+    Inventory(InventoryScope),
     /// Prefix of the number of omitted entries.
     More,
 }
@@ -49,8 +49,8 @@ impl Message {
             Self::Stated => "what the user wants, in the user's own words:\n",
             Self::NoMatch => "nothing was found for this question\n",
             Self::Course => "what was said about it, one sentence each, oldest first:\n",
-            Self::Inventory(Shelf::Own) => "scratch memory of this conversation, read with {tool}",
-            Self::Inventory(Shelf::Patrol) => "found by patrols, read with {tool}",
+            Self::Inventory(InventoryScope::Own) => "scratch memory of this conversation, read with {tool}",
+            Self::Inventory(InventoryScope::Patrol) => "found by patrols, read with {tool}",
             Self::Inventory(_) => "outlines of subagents, read with {tool}",
             Self::More => "more",
         }
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_language_without_the_word_speaks_english() {
         assert_eq!(Message::Memory.words(Wording::Chinese), "## 记忆上下文");
-        let shelf = Message::Inventory(Shelf::Patrol);
+        let shelf = Message::Inventory(InventoryScope::Patrol);
         assert_eq!(shelf.words(Wording::Chinese), shelf.words(Wording::English));
     }
 }

@@ -9,7 +9,7 @@ use mnemal_core::{BlockKind, ContextRequest, OmittedReason, Section, TokenCount}
 use mnemal_text::content_words;
 
 use crate::ContextSettings;
-use crate::block::{Bare, Fence, FrontAlone};
+use crate::block::{Bare, Fence, PreambleAlone};
 use crate::candidate::{Candidate, block_of};
 use crate::message::Message;
 use crate::share::{LEAST, part};
@@ -52,7 +52,7 @@ const KNOWN_SHARE: f32 = 0.3;
 
 /// The selected lines.
 #[derive(Debug)]
-pub(crate) struct Packed {
+pub(crate) struct PackedLines {
     /// Indexes of the lines, most important first: the last one is dropped first if the total is too large.
     pub(crate) taken: Vec<usize>,
     /// The reasons of the omitted ones, by index.
@@ -77,12 +77,12 @@ pub(crate) struct Packer<'a> {
     query: Option<&'a str>,
     /// The sections that receive unclaimed tokens. The selection so far, indexed for checks of further candidates.
     flow: &'static [Section],
-    taken: Taken,
+    taken: SelectedLines,
 }
 
 /// Places that were taken, with what is asked of them for every other candidate.
 #[derive(Debug)]
-struct Taken {
+struct SelectedLines {
     /// In selection order.
     places: Vec<usize>,
     /// Whether each candidate is selected, by index.
@@ -95,7 +95,7 @@ struct Taken {
     external: Vec<BlockKind>,
 }
 
-impl Taken {
+impl SelectedLines {
     fn new(candidates: usize) -> Self {
         let (is, same) = (vec![false; candidates], vec![0; candidates]);
         Self { places: Vec::new(), is, same, blocks: Vec::new(), external: Vec::new() }
@@ -125,7 +125,7 @@ impl Taken {
 
 /// Whether the weaker of two near-duplicates may be selected.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rivals {
+enum DuplicatePolicy {
     Wait,
     /// Yes, if none of its duplicate group is selected.
     MayStepIn,
@@ -145,12 +145,12 @@ impl<'a> Packer<'a> {
         let mut fence_costs = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile]
             .map(|kind| (kind, fence.cost(kind).0));
         let budget = budget.0;
-        let taken = Taken::new(candidates.len());
+        let taken = SelectedLines::new(candidates.len());
         let mut left = budget;
         // The fence of an unconditional block is paid up front.
         for (kind, cost) in &mut fence_costs {
-            let is_front = *kind == fence.front_block && fence.front_alone == FrontAlone::Yes;
-            if is_front || fence.bare == Bare::Always(*kind) {
+            let is_preamble = *kind == fence.preamble_block && fence.preamble_alone == PreambleAlone::Yes;
+            if is_preamble || fence.bare == Bare::Always(*kind) {
                 left = left.saturating_sub(std::mem::take(cost));
             }
         }
@@ -181,40 +181,40 @@ impl<'a> Packer<'a> {
         self
     }
 
-    pub(crate) fn pack(mut self, claims: &[(Section, TokenCount)]) -> Packed {
+    pub(crate) fn pack(mut self, claims: &[(Section, TokenCount)]) -> PackedLines {
         for kind in [BlockKind::Stable, BlockKind::Session] {
             let own: Vec<(Section, TokenCount)> =
                 claims.iter().copied().filter(|(section, _)| self.block_of(*section) == kind).collect();
             let claimed: TokenCount = own.iter().map(|(_, claim)| *claim).sum();
             let mut room = claimed.0.min(self.left);
             for (section, claim) in &own {
-                self.fill(*section, Some(claim.0), &mut room, Rivals::Wait);
+                self.fill(*section, Some(claim.0), &mut room, DuplicatePolicy::Wait);
             }
             for (section, _) in &own {
-                self.save_best(*section, &mut room);
+                self.reserve_best(*section, &mut room);
             }
             for (section, _) in &own {
-                self.flow(*section, &mut room);
+                self.fill_unclaimed(*section, &mut room);
             }
         }
         let mut room = self.left;
         if self.query.is_some() {
             self.fill_known();
             room = self.left;
-            self.save_best(Section::Recall, &mut room);
+            self.reserve_best(Section::Recall, &mut room);
         }
         for (section, claim) in claims {
             if self.block_of(*section) == BlockKind::Volatile {
-                self.fill(*section, Some(claim.0), &mut room, Rivals::Wait);
+                self.fill(*section, Some(claim.0), &mut room, DuplicatePolicy::Wait);
             }
         }
         self.fill_short(Message::Course, COURSE_SHARE, Candidate::is_step);
         self.fill_short(Message::Stated, STATED_SHARE, Candidate::is_stated);
         for section in self.flow {
-            self.save_best(*section, &mut room);
-            self.flow(*section, &mut room);
+            self.reserve_best(*section, &mut room);
+            self.fill_unclaimed(*section, &mut room);
         }
-        self.save_best(Section::Learnings, &mut room);
+        self.reserve_best(Section::Learnings, &mut room);
         self.close()
     }
 
@@ -223,11 +223,11 @@ impl<'a> Packer<'a> {
     }
 
     /// Selects candidates that fit, best first, within the section's share and the block's room.
-    fn fill(&mut self, section: Section, claim: Option<u32>, room: &mut u32, rivals: Rivals) {
+    fn fill(&mut self, section: Section, claim: Option<u32>, room: &mut u32, rivals: DuplicatePolicy) {
         let mut claim = claim.unwrap_or(u32::MAX);
         for place in self.places(section) {
             let tokens = self.candidates.get(place).map_or(u32::MAX, |candidate| candidate.tokens.0);
-            if tokens <= claim && self.is_free(place, rivals) && self.take(place, room) {
+            if tokens <= claim && self.is_free(place, rivals) && self.select(place, room) {
                 claim = claim.saturating_sub(tokens);
             }
         }
@@ -239,8 +239,8 @@ impl<'a> Packer<'a> {
         for section in [Section::Entity, Section::Topics] {
             for place in self.places(section) {
                 let is_known = self.candidates.get(place).is_some_and(Candidate::is_known);
-                if is_known && self.is_free(place, Rivals::Wait) {
-                    self.take(place, &mut room);
+                if is_known && self.is_free(place, DuplicatePolicy::Wait) {
+                    self.select(place, &mut room);
                 }
             }
         }
@@ -253,7 +253,7 @@ impl<'a> Packer<'a> {
         let before = self.taken.places.len();
         for place in self.places(Section::Recall) {
             let is_of = self.candidates.get(place).is_some_and(is_of);
-            if is_of && self.is_free(place, Rivals::MayStepIn) && !self.take(place, &mut room) {
+            if is_of && self.is_free(place, DuplicatePolicy::MayStepIn) && !self.select(place, &mut room) {
                 break;
             }
         }
@@ -263,22 +263,22 @@ impl<'a> Packer<'a> {
     }
 
     /// Selects further candidates that fit; the weaker of two near-duplicates only if the stronger does not fit.
-    fn flow(&mut self, section: Section, room: &mut u32) {
-        self.fill(section, None, room, Rivals::Wait);
-        self.fill(section, None, room, Rivals::MayStepIn);
+    fn fill_unclaimed(&mut self, section: Section, room: &mut u32) {
+        self.fill(section, None, room, DuplicatePolicy::Wait);
+        self.fill(section, None, room, DuplicatePolicy::MayStepIn);
     }
 
     /// Selects the best candidate of a section, truncated if needed, so that it is never dropped for its length.
-    fn save_best(&mut self, section: Section, room: &mut u32) {
+    fn reserve_best(&mut self, section: Section, room: &mut u32) {
         let is_best = |place: &usize| {
             let is_short = self.candidates.get(*place).is_some_and(Candidate::is_short);
             !is_short && self.rival(*place).is_none() && !self.is_said(*place)
         };
         let Some(place) = self.places(section).find(is_best) else { return };
-        if self.taken.has(place) || self.take(place, room) {
+        if self.taken.has(place) || self.select(place, room) {
             return;
         }
-        let (fence, apart) = self.around(place);
+        let (fence, apart) = self.surrounding_cost(place);
         let Some(candidate) = self.candidates.get_mut(place) else { return };
         let mut limit = (*room).min(self.left).saturating_sub(fence);
         if candidate.is_external() {
@@ -289,12 +289,12 @@ impl<'a> Packer<'a> {
         }
         let limit = limit.saturating_sub(apart);
         if candidate.shorten(limit, LEAST, self.settings, self.fence.counter) {
-            self.take(place, room);
+            self.select(place, room);
         }
     }
 
-    fn take(&mut self, place: usize, room: &mut u32) -> bool {
-        let (fence, apart) = self.around(place);
+    fn select(&mut self, place: usize, room: &mut u32) -> bool {
+        let (fence, apart) = self.surrounding_cost(place);
         let Some(candidate) = self.candidates.get(place) else { return false };
         // A block's fence is not part of a share: its first line may be external.
         let own = candidate.tokens.0.saturating_add(apart);
@@ -326,7 +326,7 @@ impl<'a> Packer<'a> {
 
     /// Returns the cost of markup that a line needs and that is not present yet: its block's fence, and the external
     /// marker.
-    fn around(&self, place: usize) -> (u32, u32) {
+    fn surrounding_cost(&self, place: usize) -> (u32, u32) {
         let Some(candidate) = self.candidates.get(place) else { return (0, 0) };
         let block = candidate.block;
         let fence = if self.taken.blocks.contains(&block) { 0 } else { self.fence_cost(block) };
@@ -345,9 +345,9 @@ impl<'a> Packer<'a> {
         first..behind
     }
 
-    fn is_free(&self, place: usize, rivals: Rivals) -> bool {
+    fn is_free(&self, place: usize, rivals: DuplicatePolicy) -> bool {
         let is_short = self.candidates.get(place).is_some_and(Candidate::is_short);
-        let waits = rivals == Rivals::Wait && (is_short || self.rival(place).is_some());
+        let waits = rivals == DuplicatePolicy::Wait && (is_short || self.rival(place).is_some());
         !waits && !self.taken.has(place) && !self.is_said(place)
     }
 
@@ -362,14 +362,14 @@ impl<'a> Packer<'a> {
         self.rivals.get(place).copied().flatten()
     }
 
-    fn close(self) -> Packed {
+    fn close(self) -> PackedLines {
         let left_out = self.candidates.iter().enumerate().filter(|(place, _)| !self.taken.has(*place));
         let refused = left_out.map(|(place, candidate)| (place, self.reason(place, candidate))).collect();
-        Packed { taken: self.taken.places, refused }
+        PackedLines { taken: self.taken.places, refused }
     }
 
     fn reason(&self, place: usize, candidate: &Candidate) -> OmittedReason {
-        let (fence, apart) = self.around(place);
+        let (fence, apart) = self.surrounding_cost(place);
         let cost = candidate.tokens.0.saturating_add(fence).saturating_add(apart);
         let limit = if self.flow.contains(&candidate.fragment.section) { self.left } else { self.budget };
         let no_line_left = self.lines_left == 0 && changes_with_question(candidate);

@@ -1,9 +1,9 @@
 //! Context requests, and the fragments that layers offer for a context.
 
 use crate::{
-    AgentId, AsOf, Because, ChannelId, Importance, Level, ModelId, OmittedReason, Producer, RecordRef, Score,
-    ScorePart, SessionId, Source, SpaceId, Speaker, Timestamp, TokenCount, ToolName, Trust, UserId, Within,
-    Zone,
+    AgentId, AsOf, ChannelId, Importance, InclusionReason, Level, ModelId, OmittedReason, Producer,
+    RecordRef, Score, ScorePart, SessionId, Source, SpaceId, Speaker, Timestamp, TokenCount, ToolName, Trust,
+    UserId, Within, Zone,
 };
 
 /// A section of a context, with a minimum share of the budget; declaration order is rendering order within a block.
@@ -76,7 +76,7 @@ impl Section {
 
 /// Treatment of records that the session was shown before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Injected {
+pub enum RepeatPolicy {
     /// Omit them: the host keeps earlier injections in its transcript.
     Skip,
     /// Repeat them: the host rebuilds its prompt each time.
@@ -105,7 +105,7 @@ pub struct ContextRequest {
     /// The bi-temporal point of the answer.
     pub as_of: AsOf,
     /// Treatment of records that the session was shown before.
-    pub injected: Injected,
+    pub injected: RepeatPolicy,
     /// The tool that is about to be called: what is known of its reliability comes first.
     pub tool: Option<ToolName>,
     /// Most lines of the query-dependent part, none much weaker than the best; `None` for as many as the budget allows.
@@ -186,7 +186,7 @@ pub struct Fragment {
     /// The summands of the score.
     pub parts: Vec<ScorePart>,
     /// The reason for the offer.
-    pub because: Because,
+    pub because: InclusionReason,
     /// The reason to withhold it, where the layer already knows one; it is offered for the receipt only.
     pub withheld: Option<OmittedReason>,
 }
@@ -194,7 +194,7 @@ pub struct Fragment {
 /// Owner of the working memory in an inventory, relative to the conversation that receives it.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Shelf {
+pub enum InventoryScope {
     /// The conversation itself.
     Own,
     /// Findings of patrols.
@@ -207,7 +207,7 @@ pub enum Shelf {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inventory {
     /// The owner.
-    pub shelf: Shelf,
+    pub shelf: InventoryScope,
     /// One unescaped text per entry, most important first; empty ones are not rendered.
     pub items: Vec<String>,
 }

@@ -51,9 +51,9 @@ pub struct InboxItem {
 
 /// Outcome of a claimed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InboxFate {
+pub enum InboxOutcome {
     /// Its text is in the log.
-    Taken,
+    Ingested,
     /// The log has a record of the file but not its content, because no reader supports it, for the stated reason.
     Unsupported(String),
     /// It was refused, with the reason.
@@ -62,7 +62,7 @@ pub enum InboxFate {
 
 /// Counts of an inbox's files by state, links and folders excluded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InboxStanding {
+pub struct InboxCounts {
     /// Waiting files, including those that may still be written.
     pub waiting: u64,
     /// Claimed files that are not settled: one is being read, or a process ended while it read.

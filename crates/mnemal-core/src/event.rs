@@ -352,7 +352,7 @@ pub struct LogEntry {
 
 /// Outcome of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Appended {
+pub struct AppendOutcome {
     /// The event's id; that of the first call when the key was known.
     pub id: EventId,
     /// Its position.
@@ -424,7 +424,7 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// The event as it was stored.
-    Kept(Box<NewEvent>),
+    Present(Box<NewEvent>),
     /// The event was forgotten.
     Erased {
         /// Time of the erasure.
@@ -434,9 +434,9 @@ pub enum Body {
 
 impl Event {
     /// Returns the event as stored, unless it was erased.
-    pub fn kept(&self) -> Option<&NewEvent> {
+    pub fn body(&self) -> Option<&NewEvent> {
         match &self.body {
-            Body::Kept(event) => Some(event),
+            Body::Present(event) => Some(event),
             Body::Erased { .. } => None,
         }
     }
@@ -492,14 +492,14 @@ impl EventFilter {
     /// Whether an event passes; the reference that every store must agree with.
     pub fn accepts(&self, event: &Event) -> bool {
         if !self.quarantined.contains(&event.quarantined.is_some())
-            || !self.erased.contains(&event.kept().is_none())
+            || !self.erased.contains(&event.body().is_none())
         {
             return false;
         }
         if self.roles.only().is_some_and(|roles| !roles.contains(&event.role)) {
             return false;
         }
-        match event.kept() {
+        match event.body() {
             Some(kept) => {
                 self.session.contains(&kept.session)
                     && self.channel.contains(&kept.channel)

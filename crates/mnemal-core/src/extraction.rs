@@ -17,7 +17,7 @@ pub struct Utterance<'a> {
 
 /// Known entities and topics, passed to a model as context for the events that it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Familiar {
+pub struct ExtractionContext {
     /// Names with their kinds; first those that the events mention.
     pub entities: Vec<(String, EntityKind)>,
     /// Known topics; first those that the events mention.
@@ -313,7 +313,7 @@ pub struct When {
     /// Its exclusive end; `None` for "since 2020".
     pub end: Option<WorldTime>,
     /// The granularity of the words.
-    pub grain: Grain,
+    pub grain: Granularity,
     /// Whether the words are vague: "a few days ago", "last summer".
     pub is_approximate: bool,
     /// The words.
@@ -355,33 +355,35 @@ impl WorldTime {
     ///
     /// A day or a longer unit begins at local midnight, so it is read as the day of the place with that midnight. Without a
     /// grain, and for less than a day, the day is that of UTC.
-    pub fn text(self, grain: Option<Grain>) -> String {
-        let Some(grain) = grain.filter(|grain| *grain >= Grain::Day) else {
+    pub fn text(self, grain: Option<Granularity>) -> String {
+        let Some(grain) = grain.filter(|grain| *grain >= Granularity::Day) else {
             return Civil::at_seconds(self.0).day_text();
         };
         let civil = Civil::at_seconds(self.0 + MIDNIGHTS);
         match grain {
-            Grain::Month | Grain::Quarter | Grain::Season => format!("{:04}-{:02}", civil.year, civil.month),
-            Grain::Year | Grain::Century => format!("{:04}", civil.year),
-            Grain::Decade => format!("{:04}s", civil.year),
+            Granularity::Month | Granularity::Quarter | Granularity::Season => {
+                format!("{:04}-{:02}", civil.year, civil.month)
+            }
+            Granularity::Year | Granularity::Century => format!("{:04}", civil.year),
+            Granularity::Decade => format!("{:04}s", civil.year),
             _ => civil.day_text(),
         }
     }
 
     /// Returns the first moment after the unit that begins here.
     #[must_use]
-    pub fn after(self, grain: Grain) -> Self {
+    pub fn after(self, grain: Granularity) -> Self {
         match grain {
-            Grain::Second => Self(self.0 + 1),
-            Grain::Minute => Self(self.0 + 60),
-            Grain::Hour => Self(self.0 + 3_600),
-            Grain::Day => Self(self.0 + DAY),
-            Grain::Week => Self(self.0 + 7 * DAY),
-            Grain::Month => self.months_on(1),
-            Grain::Quarter | Grain::Season => self.months_on(3),
-            Grain::Year => self.months_on(12),
-            Grain::Decade => self.months_on(120),
-            Grain::Century => self.months_on(1_200),
+            Granularity::Second => Self(self.0 + 1),
+            Granularity::Minute => Self(self.0 + 60),
+            Granularity::Hour => Self(self.0 + 3_600),
+            Granularity::Day => Self(self.0 + DAY),
+            Granularity::Week => Self(self.0 + 7 * DAY),
+            Granularity::Month => self.months_on(1),
+            Granularity::Quarter | Granularity::Season => self.months_on(3),
+            Granularity::Year => self.months_on(12),
+            Granularity::Decade => self.months_on(120),
+            Granularity::Century => self.months_on(1_200),
         }
     }
 
@@ -402,7 +404,7 @@ const MIDNIGHTS: i64 = 13 * 3_600;
 
 /// The granularity of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Grain {
+pub enum Granularity {
     /// A moment, to the second.
     Second,
     /// A minute.
@@ -427,7 +429,7 @@ pub enum Grain {
     Century,
 }
 
-impl Grain {
+impl Granularity {
     /// All of them, finest first.
     pub const ALL: [Self; 11] = [
         Self::Second,
@@ -470,20 +472,20 @@ impl Grain {
 #[derive(Clone, Debug, Default)]
 pub struct Gazetteer {
     /// By the first word in lower case.
-    names: HashMap<String, Begun>,
+    names: HashMap<String, NamesByFirstWord>,
 }
 
 /// The names that begin with one word.
 #[derive(Clone, Debug, Default)]
-struct Begun {
+struct NamesByFirstWord {
     /// The name that consists of this word alone.
-    alone: Option<Known>,
+    alone: Option<KnownName>,
     /// The others by the second word, longest first: many names of a space share their first word.
-    longer: HashMap<String, Vec<Known>>,
+    longer: HashMap<String, Vec<KnownName>>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct KnownName {
     /// The words after the second.
     rest: Vec<String>,
     name: String,
@@ -508,7 +510,7 @@ impl Gazetteer {
         let Some(first) = words.next() else { return };
         let begun = self.names.entry(first).or_default();
         let second = words.next();
-        let known = Known { rest: words.collect(), name: name.to_owned(), kind };
+        let known = KnownName { rest: words.collect(), name: name.to_owned(), kind };
         let Some(second) = second else {
             begun.alone = Some(known);
             return;
@@ -567,22 +569,24 @@ mod tests {
         for hours in [-13, -1, 0, 10] {
             let at = WorldTime::from_seconds(1_646_092_800 + hours * 3_600);
             for (grain, said) in [
-                (Grain::Day, "2022-03-01"),
-                (Grain::Week, "2022-03-01"),
-                (Grain::Month, "2022-03"),
-                (Grain::Season, "2022-03"),
-                (Grain::Year, "2022"),
-                (Grain::Decade, "2022s"),
+                (Granularity::Day, "2022-03-01"),
+                (Granularity::Week, "2022-03-01"),
+                (Granularity::Month, "2022-03"),
+                (Granularity::Season, "2022-03"),
+                (Granularity::Year, "2022"),
+                (Granularity::Decade, "2022s"),
             ] {
                 assert_eq!(at.text(Some(grain)), said, "{hours}");
             }
         }
         let evening = WorldTime::from_seconds(1_646_092_800 + 20 * 3_600);
         assert_eq!(
-            (evening.text(None).as_str(), evening.text(Some(Grain::Hour)).as_str()),
+            (evening.text(None).as_str(), evening.text(Some(Granularity::Hour)).as_str()),
             ("2022-03-01", "2022-03-01")
         );
-        assert!(Grain::ALL.into_iter().all(|grain| Grain::from_name(grain.as_str()) == Some(grain)));
+        assert!(
+            Granularity::ALL.into_iter().all(|grain| Granularity::from_name(grain.as_str()) == Some(grain))
+        );
     }
 
     #[test]

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-pub use self::entity::{Entity, EntityName, Joined, NamedBy, Says, Tie};
+pub use self::entity::{Entity, EntityMerge, EntityName, IdentityClaim, IdentityKind, NamingDecision};
 use crate::{
-    Act, AsOf, Confidence, EntityId, EntityKind, EventId, FactId, Grain, Level, Predicate, Producer, RuleId,
-    Ruling, SessionId, Source, Speaker, Timestamp, Trust, Within, WorldTime,
+    Act, AsOf, Confidence, EntityId, EntityKind, EventId, FactId, Granularity, Level, Predicate, Producer,
+    RuleId, Ruling, SessionId, Source, Speaker, Timestamp, Trust, Within, WorldTime,
 };
 
 /// A mention of an entity in an event; at most one per entity and event.
@@ -137,7 +137,7 @@ impl Reason {
 
 /// The supersession of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Superseded {
+pub struct Supersession {
     /// The reason.
     pub reason: Reason,
     /// The event that caused it; the newer value is in it.
@@ -164,7 +164,7 @@ pub struct Support {
     /// Exclusive end of validity, if the words state one.
     pub invalid_at: Option<WorldTime>,
     /// The granularity of these times in the words; `None` where they name none, and for a person's decision.
-    pub grain: Option<Grain>,
+    pub grain: Option<Granularity>,
     /// Time of the statement.
     pub occurred_at: Timestamp,
     /// Time of arrival at the engine.
@@ -263,9 +263,9 @@ pub struct Fact {
     /// Exclusive end of world time; `None` for still valid.
     pub invalid_at: Option<WorldTime>,
     /// The granularity of `valid_at`: "in March 2022" is known to the month. `None` where no words name it.
-    pub valid_grain: Option<Grain>,
+    pub valid_grain: Option<Granularity>,
     /// The granularity of `invalid_at`.
-    pub invalid_grain: Option<Grain>,
+    pub invalid_grain: Option<Granularity>,
     /// Start of belief time of this version; `recorded_at` of its event.
     pub created_at: Timestamp,
     /// End of belief time, when this version was replaced or removed.
@@ -273,7 +273,7 @@ pub struct Fact {
     /// Its status.
     pub status: FactStatus,
     /// Its supersession, if any.
-    pub superseded: Option<Superseded>,
+    pub superseded: Option<Supersession>,
     /// Its supports, by source; never empty.
     pub supports: Vec<Support>,
     /// Trust of its decisive supports, which are those of the highest level and trust.
@@ -394,7 +394,7 @@ impl Fact {
 
     /// Returns the end of a plan: the end of its time, else of the unit in which it begins.
     fn plan_end(&self) -> Option<WorldTime> {
-        let of_unit = || Some(self.valid_at?.after(self.valid_grain.unwrap_or(Grain::Day)));
+        let of_unit = || Some(self.valid_at?.after(self.valid_grain.unwrap_or(Granularity::Day)));
         self.invalid_at.or_else(of_unit)
     }
 
@@ -422,7 +422,7 @@ pub struct EntityFilter {
     /// Entities with a name of one of these keys.
     pub keys: Within<Vec<String>>,
     /// Entities last merged into this one, whether still merged or not.
-    pub joined: Within<EntityId>,
+    pub merged_into: Within<EntityId>,
     /// One kind.
     pub kind: Within<EntityKind>,
 }
@@ -430,14 +430,14 @@ pub struct EntityFilter {
 impl EntityFilter {
     /// Returns the filter that every entity passes.
     pub fn all() -> Self {
-        Self { ids: Within::All, keys: Within::All, joined: Within::All, kind: Within::All }
+        Self { ids: Within::All, keys: Within::All, merged_into: Within::All, kind: Within::All }
     }
 
     /// Whether an entity passes; the reference that every store must agree with.
     pub fn accepts(&self, entity: &Entity) -> bool {
         self.ids.only().is_none_or(|ids| ids.contains(&entity.id))
             && self.keys.only().is_none_or(|keys| entity.names.iter().any(|name| keys.contains(&name.key)))
-            && self.joined.contains_opt(entity.joined.last().map(|joined| &joined.into))
+            && self.merged_into.contains_opt(entity.merges.last().map(|merge| &merge.into))
             && self.kind.contains(&entity.kind)
     }
 }

@@ -86,7 +86,7 @@ pub enum Basis {
     /// Inferred from events; its weight decays.
     Inferred,
     /// Stated explicitly, or stored; it does not decay.
-    Told,
+    Stated,
 }
 
 impl Basis {
@@ -94,18 +94,18 @@ impl Basis {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Inferred => "inferred",
-            Self::Told => "told",
+            Self::Stated => "told",
         }
     }
 }
 
 /// Whether acting on a learning requires the user's consent. It is decided by rule, and no model can clear it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Leave {
+pub enum Consent {
     /// No consent is needed.
-    Given,
+    NotRequired,
     /// It concerns security, credentials, money, health, law, or sending and deleting on the user's behalf: ask first.
-    Asked,
+    Required,
 }
 
 /// The stance of a statement.
@@ -183,7 +183,7 @@ pub struct Learning {
     /// The probability that it is meant so.
     pub confidence: Confidence,
     /// Whether acting on it requires the user's consent.
-    pub leave: Leave,
+    pub consent: Consent,
     /// Content words of its subject, in lower case, for selection by topic.
     pub topics: Vec<String>,
     /// The tool that it concerns.

@@ -24,9 +24,9 @@ pub struct Lease {
 
 /// Outcome of an acquisition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum Acquisition {
     /// The caller holds the lease now.
-    Taken {
+    Acquired {
         /// The lease; release it when the work is done.
         lease: Lease,
         /// The previous holder that let it expire without a release: it crashed or hung.

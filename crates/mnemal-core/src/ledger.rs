@@ -7,7 +7,7 @@ use crate::{Cursor, Seq, Timestamp};
 /// The subject of a ledger line.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Book {
+pub enum LedgerKind {
     /// A pass: its last usable end, and its input.
     Pass,
     /// A group of notes that a pass saw and left unchanged.
@@ -32,7 +32,7 @@ pub enum Book {
     Failure,
 }
 
-impl Book {
+impl LedgerKind {
     /// Every kind, in declaration order.
     pub const ALL: [Self; 11] = [
         Self::Pass,
@@ -67,7 +67,7 @@ impl Book {
 
     /// Reads the stored name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|book| book.as_str() == name)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -75,7 +75,7 @@ impl Book {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerLine {
     /// Its subject.
-    pub book: Book,
+    pub kind: LedgerKind,
     /// Its key within that kind: the name of a pass, a hash of ids, an id.
     pub key: String,
     /// Time of writing.

@@ -22,7 +22,7 @@ mod operation;
 mod receipt;
 mod summary;
 
-mod consult;
+mod caching_model;
 mod context;
 mod forget;
 mod key;
@@ -36,25 +36,28 @@ mod working;
 mod port;
 
 pub use crate::anti_pattern::AntiPattern;
+pub use crate::caching_model::CachingModel;
 pub use crate::cardinality::{Cardinality, Ruling};
-pub use crate::consult::Consultant;
-pub use crate::context::{ContextRequest, Fragment, Injected, Inventory, Label, Remark, Section, Shelf};
-pub use crate::document::{Document, InboxFate, InboxItem, InboxStanding, Passage};
+pub use crate::context::{
+    ContextRequest, Fragment, Inventory, InventoryScope, Label, Remark, RepeatPolicy, Section,
+};
+pub use crate::document::{Document, InboxCounts, InboxItem, InboxOutcome, Passage};
 pub use crate::error::{Error, ErrorKind, Result};
 pub use crate::event::{
-    Appended, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, FactChoice, FactDecision,
-    Judgment, LogEntry, Metadata, NewEvent, NoteTarget, Remember, Role, Seq, SessionSummary, TaskStep,
+    AppendOutcome, Body, Cursor, Decision, Event, EventCaps, EventFilter, EventKind, FactChoice,
+    FactDecision, Judgment, LogEntry, Metadata, NewEvent, NoteTarget, Remember, Role, Seq, SessionSummary,
+    TaskStep,
 };
 pub use crate::extraction::{
-    Act, Confidence, EntityKind, ExtractedFact, Extraction, Familiar, Gazetteer, Grain, Mention, Object,
-    Recognized, Subject, Utterance, When, WorldTime,
+    Act, Confidence, EntityKind, ExtractedFact, Extraction, ExtractionContext, Gazetteer, Granularity,
+    Mention, Object, Recognized, Subject, Utterance, When, WorldTime,
 };
 pub use crate::forget::{Forget, Remnant, Selector, Tombstone, TombstoneHash};
 pub use crate::gap::{Degraded, Elapsed, Gap, GapCause, Gaps, Health, HealthReport, Layer, Slot, Status};
 pub use crate::graph::{
-    Change, Counts, Difference, Edition, Entity, EntityFilter, EntityName, Example, Fact, FactFilter,
-    FactStatus, GraphDelta, Joined, MentionFilter, MentionRow, NamedBy, Reason, Says, Superseded, Support,
-    Tie, Value, facts_as_of, sort_facts, strongest_facts,
+    Change, Counts, Difference, Edition, Entity, EntityFilter, EntityMerge, EntityName, Example, Fact,
+    FactFilter, FactStatus, GraphDelta, IdentityClaim, IdentityKind, MentionFilter, MentionRow,
+    NamingDecision, Reason, Supersession, Support, Value, facts_as_of, sort_facts, strongest_facts,
 };
 pub use crate::id::{EntityId, EventId, FactId, LearningId, ReceiptId, derived_id, named_id};
 pub use crate::index::{
@@ -63,39 +66,39 @@ pub use crate::index::{
 };
 pub use crate::key::InstallationKey;
 pub use crate::learning::{
-    Basis, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus, Leave, Signal, Stance,
+    Basis, Consent, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus, Signal, Stance,
     Tally, Verdict,
 };
-pub use crate::lease::{Lease, Turn};
-pub use crate::ledger::{Book, LedgerLine};
+pub use crate::lease::{Acquisition, Lease};
+pub use crate::ledger::{LedgerKind, LedgerLine};
 pub use crate::name::{
     AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId,
     SpaceId, Speaker, Tag, ToolName, UserId,
 };
 pub use crate::operation::{
-    BEST_SCORE, Deed, FEWEST_STEPS, Filed, LONGEST_DIGEST, LONGEST_LINE, MOST_CLAIMS, MOST_LINES, MOST_NAMED,
-    MOST_PARTS, MOST_STEPS, Operation, Pointed, PromptHash,
+    BEST_SCORE, ClaimSpans, Classification, FEWEST_STEPS, LONGEST_DIGEST, LONGEST_LINE, MOST_CLAIMS,
+    MOST_LINES, MOST_NAMED, MOST_PARTS, MOST_STEPS, Operation, OperationKind, PromptHash,
 };
 pub use crate::permit::BackgroundPermit;
 pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
-    Appraisal, Appraiser, BackgroundEmbedder, Clock, CompletionCache, ContextSource, Digest, Embedder,
-    EventStore, Extractor, GraphStore, IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel,
-    LearningStore, LeaseStore, LedgerStore, Left, Looked, ModelDigester, ModelExtractor, NodeWriter,
-    NoteJudge, Opinion, Pass, Projection, Projector, Proposal, ReceiptStore, Reranker, Scrub, Summarizer,
-    SummaryStore, TokenCounter, Upkeep, WorkingStore, WrittenLine,
+    BackgroundEmbedder, Clock, CompletionCache, ContextSource, Digest, Embedder, EventStore, Extractor,
+    GraphStore, IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel, LearningStore, LeaseStore,
+    LedgerStore, ModelDigester, ModelExtractor, NoteJudge, Opinion, Pass, PassOutcome, Projection, Projector,
+    Proposal, ReceiptStore, Reranker, Scrub, SkippedGroup, Summarizer, SummaryEditor, SummaryStore,
+    TaskEvaluation, TaskEvaluator, TokenCounter, Upkeep, WorkingStore, WrittenLine,
 };
 pub use crate::prompt::{CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable};
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
 pub use crate::receipt::{
-    Because, BlockKind, BlockReceipt, Omitted, OmittedReason, Receipt, ReceiptLine, ReceiptSeal, RecordRef,
-    ScorePart, Seen, SeenItem,
+    BlockKind, BlockReceipt, InclusionReason, Omitted, OmittedReason, Receipt, ReceiptLine, ReceiptSeal,
+    RecordRef, ScorePart, SeenRecord, SeenRecords,
 };
 pub use crate::scope::{Scope, Within};
-pub use crate::summary::{HollowNode, NodePath, SummaryDelta, SummaryLine, SummaryNode};
+pub use crate::summary::{NodePath, StaleNode, SummaryDelta, SummaryLine, SummaryNode};
 pub use crate::time::{AsOf, Civil, Timestamp, Zone};
 pub use crate::unit::{Importance, Score, Scored, TokenCount, TokenParts};
-pub use crate::working::{Expired, KeyPrefix, WorkingEntry, WorkingKey};
+pub use crate::working::{ExpiryError, KeyPrefix, WorkingEntry, WorkingKey};
 
 /// The product name, as used in markers, files and messages.
 pub const PRODUCT: &str = "mnemal";

@@ -19,7 +19,7 @@ pub struct PromptHash(pub [u8; 32]);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
     /// The operation.
-    pub deed: Deed,
+    pub kind: OperationKind,
     /// The pass, with its output version.
     pub producer: Producer,
     /// The model's prompt, where a model wrote the text.
@@ -33,14 +33,14 @@ pub struct Operation {
 /// The kind of an operation. Nothing is deleted: an archived note returns when the operation is undone.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
+pub enum OperationKind {
     /// Merge notes: the event's text replaces several notes, which are archived. The highest importance among them is kept,
     /// whatever is given here.
     Merge {
         /// At least two.
         notes: Vec<EventId>,
         /// Category, tags and importance of the merged note.
-        filed: Filed,
+        classification: Classification,
     },
     /// Archive notes.
     Retire {
@@ -54,7 +54,7 @@ pub enum Deed {
         /// The note.
         note: EventId,
         /// New category, tags and importance.
-        filed: Filed,
+        classification: Classification,
     },
     /// Infer from notes: the event's text is the conclusion.
     Infer {
@@ -63,7 +63,7 @@ pub enum Deed {
         /// The kind of learning.
         kind: LearningKind,
         /// Category, tags and importance.
-        filed: Filed,
+        classification: Classification,
     },
     /// Compress a conversation: the event's text summarizes these turns and replaces them in prompts; the turns stay in the
     /// log.
@@ -77,7 +77,7 @@ pub enum Deed {
         /// The turn.
         turn: EventId,
         /// At least one and at most [`MOST_CLAIMS`].
-        claims: Vec<Pointed>,
+        claims: Vec<ClaimSpans>,
     },
     /// Rewrite a summary node: the event's text states, one statement per line, what the node's sentences say. It is shown in
     /// their place as long as the node consists of the same sentences.
@@ -112,7 +112,7 @@ pub enum Deed {
         /// Entities that the text names, at most [`MOST_NAMED`].
         entities: Vec<String>,
         /// Category, tags and importance; the topics are the tags.
-        filed: Filed,
+        classification: Classification,
     },
     /// The cardinality of a space's own predicate, as its claims show. A built-in predicate, and one that a person decided
     /// about, stays as it is.
@@ -156,7 +156,7 @@ pub const MOST_CLAIMS: usize = 8;
 
 /// A claim by the positions of its words in a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pointed {
+pub struct ClaimSpans {
     /// The predicate.
     pub predicate: Predicate,
     /// The supporting words.
@@ -167,7 +167,7 @@ pub struct Pointed {
     pub subject: Option<Span>,
 }
 
-impl Pointed {
+impl ClaimSpans {
     /// Whether the quote lies within a text, and the other spans within the quote.
     pub fn fits(&self, text: &str) -> bool {
         let is_within = |span: &Span| self.quote.start <= span.start && span.end <= self.quote.end;
@@ -179,7 +179,7 @@ impl Pointed {
 
 /// Category, tags and importance of a note.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Filed {
+pub struct Classification {
     /// The category.
     pub category: Category,
     /// Its tags, at most 64.
@@ -188,7 +188,7 @@ pub struct Filed {
     pub importance: Importance,
 }
 
-impl Deed {
+impl OperationKind {
     /// Returns the name on the wire.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -254,12 +254,12 @@ impl Deed {
     }
 
     /// Returns category, tags and importance, if it sets them.
-    pub fn filed(&self) -> Option<&Filed> {
+    pub fn classification(&self) -> Option<&Classification> {
         match self {
-            Self::Merge { filed, .. }
-            | Self::Refine { filed, .. }
-            | Self::Infer { filed, .. }
-            | Self::Digest { filed, .. } => Some(filed),
+            Self::Merge { classification, .. }
+            | Self::Refine { classification, .. }
+            | Self::Infer { classification, .. }
+            | Self::Digest { classification, .. } => Some(classification),
             _ => None,
         }
     }

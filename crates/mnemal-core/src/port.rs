@@ -15,14 +15,14 @@ mod source;
 mod summary;
 mod working;
 
-pub use dream::{LedgerStore, Left, Looked, Pass, Proposal};
+pub use dream::{LedgerStore, Pass, PassOutcome, Proposal, SkippedGroup};
 pub use graph::GraphStore;
 pub use inbox::Inbox;
 pub use lease::LeaseStore;
 pub use log::{EventStore, IndexStore, Integrity, Scrub, Upkeep};
 pub use model::{
-    Appraisal, Appraiser, BackgroundEmbedder, CompletionCache, Digest, LanguageModel, ModelDigester,
-    ModelExtractor, NodeWriter, NoteJudge, Opinion, Summarizer, WrittenLine,
+    BackgroundEmbedder, CompletionCache, Digest, LanguageModel, ModelDigester, ModelExtractor, NoteJudge,
+    Opinion, Summarizer, SummaryEditor, TaskEvaluation, TaskEvaluator, WrittenLine,
 };
 pub use projection::{Advance, DeadLetter, LearningStore, Progress, Projection, Projector, ReceiptStore};
 pub use reading::{ContextSource, Embedder, Extractor, Indexer, Reranker, TokenCounter};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Book, Error, ErrorKind, LedgerLine, ModelId, Producer, PromptHash, Timestamp, TokenCount};
+use crate::{Error, ErrorKind, LedgerKind, LedgerLine, ModelId, Producer, PromptHash, Timestamp, TokenCount};
 
 /// A question to a language model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -138,7 +138,7 @@ impl ModelCall {
         let counts =
             [(REQUESTS, self.requests), (SENT, self.usage.sent.0), (RECEIVED, self.usage.received.0)];
         LedgerLine {
-            book: Book::Call,
+            kind: LedgerKind::Call,
             key: format!("{:032x}", self.id),
             at: self.at,
             hash: 0,

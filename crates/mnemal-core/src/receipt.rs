@@ -101,7 +101,7 @@ impl OmittedReason {
 /// The reason why a line is included.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Because {
+pub enum InclusionReason {
     /// Pinned.
     Pinned,
     /// An explicit preference of the user.
@@ -118,7 +118,7 @@ pub enum Because {
     Section,
 }
 
-impl Because {
+impl InclusionReason {
     /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -192,7 +192,7 @@ pub struct ReceiptLine {
     /// Its score, 0 for an unranked line.
     pub score: f32,
     /// The reason why it is included.
-    pub because: Because,
+    pub because: InclusionReason,
     /// Tokens of the rendered line.
     pub tokens: TokenCount,
     /// First 16 bytes of BLAKE3 of the record's text; a session's delta uses it to detect changed text.
@@ -275,7 +275,7 @@ impl Receipt {
     /// Computes the seal of the receipt as it stands. The hash covers every field but the seal and the causes of the gaps:
     /// session, time, request, each block, line, source, score and omission, in order.
     pub fn sealed(&self, key: &InstallationKey) -> ReceiptSeal {
-        let mut all = Canon(Vec::with_capacity(16 * 1_024));
+        let mut all = CanonicalBytes(Vec::with_capacity(16 * 1_024));
         all.bytes(&self.id.0.to_be_bytes());
         all.text(self.session.as_str());
         all.bytes(&self.at.as_micros().to_be_bytes());
@@ -318,9 +318,9 @@ impl Receipt {
 }
 
 /// Canonical bytes of a receipt: each part with its length, so that two receipts never have the same.
-struct Canon(Vec<u8>);
+struct CanonicalBytes(Vec<u8>);
 
-impl Canon {
+impl CanonicalBytes {
     fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
@@ -378,7 +378,7 @@ impl Canon {
 
 /// One record that a session was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeenItem {
+pub struct SeenRecord {
     /// The record.
     pub record: RecordRef,
     /// Hash of the shown text.
@@ -389,12 +389,12 @@ pub struct SeenItem {
 
 /// The records that a session was shown so far; the newest showing of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenRecords {
     /// By record.
-    pub items: Vec<SeenItem>,
+    pub items: Vec<SeenRecord>,
 }
 
-impl Seen {
+impl SeenRecords {
     /// Whether the record was shown with exactly this text.
     pub fn has(&self, record: RecordRef, content_hash: &[u8; 16]) -> bool {
         self.items.iter().any(|item| item.record == record && item.content_hash == *content_hash)

@@ -207,15 +207,15 @@ impl WorkingEntry {
 
 /// The cause of a `NotFound` for an expired entry: how long ago it expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expired(pub Duration);
+pub struct ExpiryError(pub Duration);
 
-impl fmt::Display for Expired {
+impl fmt::Display for ExpiryError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "it expired {} s ago", self.0.as_secs())
     }
 }
 
-impl std::error::Error for Expired {}
+impl std::error::Error for ExpiryError {}
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mnemal_core::{
-    Deed, EventId, Learning, LearningId, LearningKind, LearningStatus, Level, Timestamp, Trust,
+    EventId, Learning, LearningId, LearningKind, LearningStatus, Level, OperationKind, Timestamp, Trust,
 };
 use mnemal_text::{jaccard, shingles};
 
@@ -90,35 +90,35 @@ pub struct Audit<'r> {
     /// All rows, of any status.
     pub rows: &'r [Learning],
     /// Notes seen by the previous audit.
-    pub known: &'r [Seen],
+    pub known: &'r [AuditedNote],
     /// Events that were forgotten or undone.
     pub explained: &'r BTreeSet<EventId>,
     /// Operations in effect, in log order.
-    pub operations: &'r [(EventId, Deed)],
+    pub operations: &'r [(EventId, OperationKind)],
     /// The source events of the rows, as far as this space has them.
     pub events: &'r BTreeMap<EventId, Rank>,
     /// Counts of the previous audit, if any.
-    pub before: Option<Counted>,
+    pub before: Option<AuditCounts>,
     /// Refused proposals.
-    pub refused: Refused,
+    pub refused: RefusalCounts,
     /// Results of checks beyond the notes.
-    pub inspected: Inspected,
+    pub inspected: InspectionCounts,
 }
 
 /// A note as seen by an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct AuditedNote {
     /// The note.
     pub id: LearningId,
     /// The event that created it.
     pub maker: EventId,
     /// Whether it was live.
-    pub standing: Standing,
+    pub state: NoteState,
 }
 
 /// The state of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum NoteState {
     /// Live.
     Held,
     /// Not live.
@@ -136,7 +136,7 @@ pub struct Rank {
 
 /// Counts kept for the next audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct AuditCounts {
     /// Time of the audit.
     pub at: Timestamp,
     /// Live notes.
@@ -149,7 +149,7 @@ pub struct Counted {
 
 /// Refused proposals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusalCounts {
     /// Note groups for which the same proposal was refused in three consecutive runs.
     pub repeatedly: u64,
     /// Merges refused in the last seven days.
@@ -158,7 +158,7 @@ pub struct Refused {
 
 /// Results of checks beyond the notes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Inspected {
+pub struct InspectionCounts {
     /// Projections whose event count differs from the log.
     pub unbalanced: u64,
     /// Events whose index rows differ from the log.
@@ -184,8 +184,8 @@ impl Audit<'_> {
     }
 
     /// Returns the counts for the next audit. Compares each pair of the newest 1,000 notes.
-    pub fn counted(&self) -> Counted {
-        Counted { at: self.at, live: self.live(), deep: self.deep(), copies: self.copies() }
+    pub fn counts(&self) -> AuditCounts {
+        AuditCounts { at: self.at, live: self.live(), deep: self.deep(), copies: self.copies() }
     }
 
     fn count(&self, is: impl Fn(&Learning) -> bool) -> u64 {
@@ -199,18 +199,19 @@ impl Audit<'_> {
     /// Notes that are missing although their events were neither forgotten nor undone.
     fn vanished(&self) -> u64 {
         let ids: BTreeSet<LearningId> = self.rows.iter().map(|row| row.id).collect();
-        let is_gone = |seen: &&Seen| !ids.contains(&seen.id) && !self.explained.contains(&seen.maker);
+        let is_gone = |seen: &&AuditedNote| !ids.contains(&seen.id) && !self.explained.contains(&seen.maker);
         self.known.iter().filter(is_gone).count() as u64
     }
 
     /// The decrease of live notes since the previous audit; a note replaced by another is not lost.
     fn lost(&self) -> u64 {
         let by_id: BTreeMap<LearningId, &Learning> = self.rows.iter().map(|row| (row.id, row)).collect();
-        let stands = |seen: &Seen| {
+        let stands = |seen: &AuditedNote| {
             let into = by_id.get(&seen.id).and_then(|row| row.superseded_by);
             into.is_some_and(|into| by_id.contains_key(&into))
         };
-        let stood = |seen: &&Seen| seen.standing == Standing::Held && !self.explained.contains(&seen.maker);
+        let stood =
+            |seen: &&AuditedNote| seen.state == NoteState::Held && !self.explained.contains(&seen.maker);
         let earlier = self.known.iter().filter(stood).filter(|seen| !stands(seen)).count() as u64;
         let lost = earlier.saturating_sub(self.live());
         if lost * LOSS > earlier { lost } else { 0 }
@@ -225,12 +226,13 @@ impl Audit<'_> {
     /// confirmed keep the level the person set.
     fn risen(&self) -> u64 {
         let by_maker = self.by_maker();
-        let deeds: BTreeMap<EventId, &Deed> = self.operations.iter().map(|(id, deed)| (*id, deed)).collect();
+        let operation_kinds: BTreeMap<EventId, &OperationKind> =
+            self.operations.iter().map(|(id, operation_kind)| (*id, operation_kind)).collect();
         self.count(|row| {
             let Some(event) = maker(row).filter(|_| row.verdict.is_none()) else { return false };
-            let least = match deeds.get(&event) {
-                Some(deed) => {
-                    let of = || deed.names().into_iter().filter_map(|name| by_maker.get(&name));
+            let least = match operation_kinds.get(&event) {
+                Some(operation_kind) => {
+                    let of = || operation_kind.names().into_iter().filter_map(|name| by_maker.get(&name));
                     let (levels, trusts) = (of().map(|row| row.level).min(), of().map(|row| row.trust).min());
                     levels.zip(trusts).map(|(level, trust)| Rank { level, trust })
                 }
@@ -259,8 +261,8 @@ impl Audit<'_> {
     fn unresolved(&self) -> u64 {
         let by_maker = self.by_maker();
         let is_missing = |name: &EventId| !by_maker.contains_key(name) && !self.explained.contains(name);
-        let merges = self.operations.iter().filter(|(id, deed)| {
-            matches!(deed, Deed::Merge { notes, .. } if by_maker.contains_key(id) && notes.iter().any(is_missing))
+        let merges = self.operations.iter().filter(|(id, operation_kind)| {
+            matches!(operation_kind, OperationKind::Merge { notes, .. } if by_maker.contains_key(id) && notes.iter().any(is_missing))
         });
         merges.count() as u64
     }
@@ -292,8 +294,8 @@ impl Audit<'_> {
     /// Live notes merged more than twice in a row.
     fn deep(&self) -> u64 {
         let mut depths: BTreeMap<EventId, u32> = BTreeMap::new();
-        for (id, deed) in self.operations {
-            if let Deed::Merge { notes, .. } = deed {
+        for (id, operation_kind) in self.operations {
+            if let OperationKind::Merge { notes, .. } = operation_kind {
                 let below = notes.iter().filter_map(|note| depths.get(note)).max().copied();
                 depths.insert(*id, below.unwrap_or_default().saturating_add(1));
             }

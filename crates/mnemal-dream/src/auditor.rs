@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Book, ErrorKind, EventId, EventStore, Learning, LearningStatus, LedgerLine, Result, Slot, Timestamp,
+    ErrorKind, EventId, EventStore, Learning, LearningStatus, LedgerKind, LedgerLine, Result, Slot, Timestamp,
 };
 
-use crate::audit::{Audit, Counted, Finding, Inspected, Rank, Refused, Seen, Severity, Standing};
+use crate::audit::{
+    Audit, AuditCounts, AuditedNote, Finding, InspectionCounts, NoteState, Rank, RefusalCounts, Severity,
+};
 use crate::cycle::Cycle;
 use crate::dreamer::{Dreamer, line, since};
 use crate::history::History;
@@ -46,7 +48,7 @@ pub trait Inspector: std::fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Unavailable` when a part does not answer; then the audit is skipped.
-    async fn inspect(&self) -> Result<Inspected>;
+    async fn inspect(&self) -> Result<InspectionCounts>;
 }
 
 impl Dreamer {
@@ -58,7 +60,7 @@ impl Dreamer {
         refused: &[LedgerLine],
         cycle: &mut Cycle,
     ) -> Result<Vec<LedgerLine>> {
-        let before = self.book(Book::Audit).await?;
+        let before = self.ledger_lines(LedgerKind::Audit).await?;
         // A concurrent cycle may have begun later and ended earlier; a time further ahead comes from a wrong clock.
         let is_near = |last: Timestamp| since(last, cycle.at).max(since(cycle.at, last)) < AUDIT;
         if before.first().is_some_and(|line| is_near(line.at)) {
@@ -66,7 +68,7 @@ impl Dreamer {
         }
         let inspected = match &self.parts().inspector {
             Slot::Filled(inspector) => inspector.inspect().await,
-            Slot::Empty => Ok(Inspected::default()),
+            Slot::Empty => Ok(InspectionCounts::default()),
         };
         let inspected = match inspected {
             Ok(inspected) => inspected,
@@ -75,7 +77,8 @@ impl Dreamer {
                 return Ok(Vec::new());
             }
         };
-        let known: Vec<Seen> = self.book(Book::Known).await?.iter().filter_map(seen).collect();
+        let known: Vec<AuditedNote> =
+            self.ledger_lines(LedgerKind::Known).await?.iter().filter_map(audited_note).collect();
         let audit = Audit {
             at: cycle.at,
             rows,
@@ -83,12 +86,12 @@ impl Dreamer {
             explained: &history.explained,
             operations: &history.operations,
             events: &ranks(self.parts().events.as_ref(), rows).await?,
-            before: before.first().map(counted),
+            before: before.first().map(counts_of),
             refused: refusals(refused, cycle.at),
             inspected,
         };
         let found = audit.findings();
-        let now = audit.counted();
+        let now = audit.counts();
         let mut counts: BTreeMap<String, u64> =
             found.iter().map(|finding| (finding.name.to_owned(), finding.rows)).collect();
         let own = [(LIVE, now.live), (DEEP, now.deep), (COPIES, now.copies)];
@@ -97,12 +100,12 @@ impl Dreamer {
         let reported: Vec<&str> = cycle.findings.iter().map(|finding| finding.name).collect();
         let key = format!("{:020}", cycle.at.as_micros());
         let note = reported.join(COMMA);
-        let mut lines = vec![LedgerLine { counts, note, ..line(Book::Audit, &key, cycle.at) }];
+        let mut lines = vec![LedgerLine { counts, note, ..line(LedgerKind::Audit, &key, cycle.at) }];
         lines.extend(rows.iter().filter(|row| is_note(row)).filter_map(|row| known_line(row, cycle.at)));
         if let Slot::Filled(ledger) = &self.parts().ledger {
-            ledger.sweep(Book::Known, Timestamp::MAX).await?;
+            ledger.sweep(LedgerKind::Known, Timestamp::MAX).await?;
             let kept = i64::try_from(KEPT.as_micros()).unwrap_or(i64::MAX);
-            ledger.sweep(Book::Audit, cycle.at.plus_micros(-kept)).await?;
+            ledger.sweep(LedgerKind::Audit, cycle.at.plus_micros(-kept)).await?;
         }
         Ok(lines)
     }
@@ -145,30 +148,30 @@ async fn ranks(events: &dyn EventStore, rows: &[Learning]) -> Result<BTreeMap<Ev
     Ok(ranks)
 }
 
-fn refusals(lines: &[LedgerLine], at: Timestamp) -> Refused {
+fn refusals(lines: &[LedgerLine], at: Timestamp) -> RefusalCounts {
     let number = |line: &LedgerLine, name: &str| line.counts.get(name).copied().unwrap_or_default();
     let newest = lines.iter().map(|line| line.at).max();
     let is_standing = |line: &&LedgerLine| Some(line.at) == newest && number(line, TIMES) >= REPEATED;
     let is_merge = |line: &&LedgerLine| number(line, MERGE) > 0 && since(line.at, at) <= WEEK;
-    Refused {
+    RefusalCounts {
         repeatedly: lines.iter().filter(is_standing).count() as u64,
         merges: lines.iter().filter(is_merge).count() as u64,
     }
 }
 
-fn counted(line: &LedgerLine) -> Counted {
+fn counts_of(line: &LedgerLine) -> AuditCounts {
     let number = |name: &str| line.counts.get(name).copied().unwrap_or_default();
-    Counted { at: line.at, live: number(LIVE), deep: number(DEEP), copies: number(COPIES) }
+    AuditCounts { at: line.at, live: number(LIVE), deep: number(DEEP), copies: number(COPIES) }
 }
 
 fn known_line(row: &Learning, at: Timestamp) -> Option<LedgerLine> {
     let held = u64::from(row.status == LearningStatus::Active);
     let counts = BTreeMap::from([(HELD.to_owned(), held)]);
-    Some(LedgerLine { hash: maker(row)?.0, counts, ..line(Book::Known, &row.id.to_string(), at) })
+    Some(LedgerLine { hash: maker(row)?.0, counts, ..line(LedgerKind::Known, &row.id.to_string(), at) })
 }
 
-fn seen(line: &LedgerLine) -> Option<Seen> {
+fn audited_note(line: &LedgerLine) -> Option<AuditedNote> {
     let held = line.counts.get(HELD).is_some_and(|held| *held > 0);
-    let standing = if held { Standing::Held } else { Standing::Away };
-    Some(Seen { id: line.key.parse().ok()?, maker: EventId(line.hash), standing })
+    let state = if held { NoteState::Held } else { NoteState::Away };
+    Some(AuditedNote { id: line.key.parse().ok()?, maker: EventId(line.hash), state })
 }

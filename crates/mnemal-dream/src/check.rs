@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    BEST_SCORE, Cardinality, Category, Deed, EntityId, Event, EventId, EventKind, FEWEST_STEPS, Filed,
+    BEST_SCORE, Cardinality, Category, Classification, EntityId, Event, EventId, EventKind, FEWEST_STEPS,
     LONGEST_DIGEST, LONGEST_LINE, Learning, LearningKind, Level, MOST_LINES, MOST_NAMED, MOST_PARTS,
-    MOST_STEPS, NewEvent, Predicate, Proposal, Span, Speaker, Tag, TaskStep,
+    MOST_STEPS, NewEvent, OperationKind, Predicate, Proposal, Span, Speaker, Tag, TaskStep,
 };
 use mnemal_text::{content_words, fold, jaccard, shingles, unsupported};
 
-use crate::history::{History, pair, same};
+use crate::history::{History, operation_identity, pair};
 use crate::note::{extent, is_dear, is_of_one, is_open};
-use crate::wording::Words;
+use crate::wording::WordCounts;
 
 /// Fewest characters of a merged text. Source: RockBot #506, a shorter text can replace nothing.
 const SHORTEST: usize = 20;
@@ -85,9 +85,9 @@ impl Refusal {
 pub(crate) type Notes<'r> = BTreeMap<EventId, &'r Learning>;
 
 /// Checks one proposal against the current notes.
-pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Result<(), Refusal> {
+pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &WordCounts) -> Result<(), Refusal> {
     let operation = &proposal.operation;
-    let names = operation.deed.names();
+    let names = operation.kind.names();
     let shown: BTreeSet<&EventId> = operation.shown.iter().collect();
     let rows: Option<Vec<&Learning>> =
         names.iter().map(|name| notes.get(name).copied().filter(|_| shown.contains(name))).collect();
@@ -99,16 +99,16 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
     if rows.iter().any(|row| !is_open(row)) {
         return Err(Refusal::Named);
     }
-    match &operation.deed {
-        Deed::Merge { .. } => {
+    match &operation.kind {
+        OperationKind::Merge { .. } => {
             merge(&proposal.text, &rows, words)?;
             let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
             by_model(proposal, &said)
         }
-        Deed::Retire { into: Some(_), .. } => retire_into(&rows, words),
-        Deed::Retire { into: None, .. } if rows.iter().any(|row| is_dear(row)) => Err(Refusal::Dear),
+        OperationKind::Retire { into: Some(_), .. } => retire_into(&rows, words),
+        OperationKind::Retire { into: None, .. } if rows.iter().any(|row| is_dear(row)) => Err(Refusal::Dear),
         // Noise, as called by a model, has no name, number or date, and hardly any content.
-        Deed::Retire { into: None, .. }
+        OperationKind::Retire { into: None, .. }
             if operation.prompt.is_some()
                 && rows.iter().any(|row| {
                     !words.specifics(&row.content).is_empty() || content_words(&row.content) > CHATTER
@@ -116,27 +116,31 @@ pub(crate) fn check(proposal: &Proposal, notes: &Notes<'_>, words: &Words) -> Re
         {
             Err(Refusal::Dear)
         }
-        Deed::Retire { into: None, .. } => Ok(()),
-        Deed::Refine { filed, .. } if operation.prompt.is_some() && has_rules(&filed.category) => {
+        OperationKind::Retire { into: None, .. } => Ok(()),
+        OperationKind::Refine { classification, .. }
+            if operation.prompt.is_some() && has_rules(&classification.category) =>
+        {
             Err(Refusal::Raised)
         }
-        Deed::Refine { filed, .. }
-            if operation.prompt.is_some() && !is_filed_by_words(filed, &rows, notes) =>
+        OperationKind::Refine { classification, .. }
+            if operation.prompt.is_some() && !is_filed_by_words(classification, &rows, notes) =>
         {
             Err(Refusal::Invented(1))
         }
-        Deed::Refine { filed, .. } => match rows.as_slice() {
+        OperationKind::Refine { classification, .. } => match rows.as_slice() {
             [row]
-                if row.category == filed.category
-                    && row.tags == filed.tags
-                    && row.importance == filed.importance =>
+                if row.category == classification.category
+                    && row.tags == classification.tags
+                    && row.importance == classification.importance =>
             {
                 Err(Refusal::Nothing)
             }
-            [row] if is_dear(row) && filed.importance.get() < row.importance.get() => Err(Refusal::Dear),
+            [row] if is_dear(row) && classification.importance.get() < row.importance.get() => {
+                Err(Refusal::Dear)
+            }
             _ => Ok(()),
         },
-        Deed::Infer { kind, .. } => {
+        OperationKind::Infer { kind, .. } => {
             // A rule computes the number and dates of the notes; a model only copies numbers.
             let counted = if operation.prompt.is_none() { extent(&rows) } else { String::new() };
             infer((&proposal.text, *kind), &rows, &counted, (notes, words))?;
@@ -155,7 +159,7 @@ fn by_model(proposal: &Proposal, sources: &[&str]) -> Result<(), Refusal> {
 
 /// Whether a model's category and tags are words of the notes, or used by other notes; a category may also be a general
 /// one.
-fn is_filed_by_words(filed: &Filed, rows: &[&Learning], notes: &Notes<'_>) -> bool {
+fn is_filed_by_words(classification: &Classification, rows: &[&Learning], notes: &Notes<'_>) -> bool {
     let said: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
     let is_said = |words: &str| unsupported(words, &said).is_empty();
     let is_known = |part: &str| {
@@ -163,8 +167,8 @@ fn is_filed_by_words(filed: &Filed, rows: &[&Learning], notes: &Notes<'_>) -> bo
         GENERAL.contains(&part) || parts.any(|known| known == part)
     };
     let is_tag = |tag: &Tag| is_said(tag.as_str()) || notes.values().any(|row| row.tags.contains(tag));
-    filed.category.as_str().split('/').all(|part| is_known(part) || is_said(part))
-        && filed.tags.iter().all(is_tag)
+    classification.category.as_str().split('/').all(|part| is_known(part) || is_said(part))
+        && classification.tags.iter().all(is_tag)
 }
 
 /// General categories without a name in them. Source: own choice, common categories for notes.
@@ -217,30 +221,34 @@ pub(crate) fn has_rules(category: &Category) -> bool {
 }
 
 /// Checks a proposed cardinality: one at a time or a set, and different from the last ruling.
-pub(crate) fn counted(predicate: &Predicate, deed: &Deed, history: &History) -> Result<(), Refusal> {
-    let is_of_it = |deed: &&Deed| matches!(deed, Deed::Cardinality { predicate: of, .. } if of == predicate);
+pub(crate) fn check_cardinality(
+    predicate: &Predicate,
+    operation_kind: &OperationKind,
+    history: &History,
+) -> Result<(), Refusal> {
+    let is_of_it = |operation_kind: &&OperationKind| matches!(operation_kind, OperationKind::Cardinality { predicate: of, .. } if of == predicate);
     let last = history.operations.iter().rev().map(|(_, known)| known).find(is_of_it);
-    match deed {
-        _ if last == Some(deed) => Err(Refusal::Nothing),
-        Deed::Cardinality { cardinality: Cardinality::Now | Cardinality::Many, .. } => Ok(()),
+    match operation_kind {
+        _ if last == Some(operation_kind) => Err(Refusal::Nothing),
+        OperationKind::Cardinality { cardinality: Cardinality::Now | Cardinality::Many, .. } => Ok(()),
         _ => Err(Refusal::Malformed),
     }
 }
 
 /// Checks a merge suggestion: two different entities with sources, without a person's decision and without an open
 /// proposal.
-pub(crate) fn paired(
+pub(crate) fn check_pair(
     (one, into): (EntityId, EntityId),
     proposal: &Proposal,
     history: &History,
 ) -> Result<(), Refusal> {
-    let of = same(&proposal.operation.deed);
+    let of = operation_identity(&proposal.operation.kind);
     if one == into {
         Err(Refusal::Malformed)
     } else if proposal.operation.shown.is_empty() {
         Err(Refusal::Unknown)
     } else if history.decided.contains(&pair(one, into))
-        || history.operations.iter().any(|(_, known)| same(known) == of)
+        || history.operations.iter().any(|(_, known)| operation_identity(known) == of)
     {
         Err(Refusal::Nothing)
     } else {
@@ -249,14 +257,14 @@ pub(crate) fn paired(
 }
 
 /// Checks quoted words: exact words of the user.
-pub(crate) fn quoted(
+pub(crate) fn check_quote(
     proposal: &Proposal,
     (turn, quote): (EventId, Span),
     said: &[Event],
 ) -> Result<(), Refusal> {
     let event = said.iter().find(|event| event.id == turn && proposal.operation.shown.contains(&turn));
     let event = event.ok_or(Refusal::Unknown)?;
-    let kept = event.kept().ok_or(Refusal::Unknown)?;
+    let kept = event.body().ok_or(Refusal::Unknown)?;
     if event.level != Level::User || !matches!(kept.kind, EventKind::UserMessage) {
         return Err(Refusal::Raised);
     }
@@ -270,13 +278,15 @@ pub(crate) fn quoted(
 /// Checks a summary text against its source events: each line cites some of them, is short, and has no name, number or date
 /// that they do not have.
 pub(crate) fn summary(proposal: &Proposal, said: &[Event]) -> Result<(), Refusal> {
-    let Deed::Summarize { of, rests, .. } = &proposal.operation.deed else { return Err(Refusal::Malformed) };
+    let OperationKind::Summarize { of, rests, .. } = &proposal.operation.kind else {
+        return Err(Refusal::Malformed);
+    };
     let shown: BTreeSet<&EventId> = proposal.operation.shown.iter().collect();
     let sentences: Option<Vec<String>> = of
         .iter()
         .map(|source| {
             let event = said.iter().find(|event| event.id == source.event && shown.contains(&event.id))?;
-            let kept = event.kept()?;
+            let kept = event.body()?;
             Some(sentence(kept, source.span.of(&kept.content)?))
         })
         .collect();
@@ -308,13 +318,19 @@ pub(crate) fn sentence(said: &NewEvent, words: &str) -> String {
 
 /// Checks a task evaluation: its events are unchanged, belong to one task and include its end; it is one line without a
 /// name, number or date that none of them has; and this end was not evaluated before.
-pub(crate) fn assessed(proposal: &Proposal, said: &[Event], history: &History) -> Result<(), Refusal> {
-    let Deed::Assess { turns, score } = &proposal.operation.deed else { return Err(Refusal::Malformed) };
-    let is_known = |(_, deed): &(EventId, Deed)| matches!(deed, Deed::Assess { turns: known, .. } if known.last() == turns.last());
+pub(crate) fn check_evaluation(
+    proposal: &Proposal,
+    said: &[Event],
+    history: &History,
+) -> Result<(), Refusal> {
+    let OperationKind::Assess { turns, score } = &proposal.operation.kind else {
+        return Err(Refusal::Malformed);
+    };
+    let is_known = |(_, operation_kind): &(EventId, OperationKind)| matches!(operation_kind, OperationKind::Assess { turns: known, .. } if known.last() == turns.last());
     if history.operations.iter().any(is_known) {
         return Err(Refusal::Nothing);
     }
-    let kept = shown(proposal, turns, said)?;
+    let kept = shown_events(proposal, turns, said)?;
     let once: BTreeSet<&EventId> = turns.iter().collect();
     let Some(end) = kept.last().filter(|end| is_end(end)) else { return Err(Refusal::Malformed) };
     if once.len() != turns.len()
@@ -338,15 +354,14 @@ pub(crate) fn assessed(proposal: &Proposal, said: &[Event], history: &History) -
 /// Checks a digest: its parts are ingested texts in their current form; it is short, and has no name, number or date that
 /// they do not have; and the same parts have no digest yet.
 pub(crate) fn digest(proposal: &Proposal, said: &[Event], history: &History) -> Result<(), Refusal> {
-    let Deed::Digest { from, entities, .. } = &proposal.operation.deed else {
+    let OperationKind::Digest { from, entities, .. } = &proposal.operation.kind else {
         return Err(Refusal::Malformed);
     };
-    let is_same =
-        |(_, deed): &(EventId, Deed)| matches!(deed, Deed::Digest { from: known, .. } if known == from);
+    let is_same = |(_, operation_kind): &(EventId, OperationKind)| matches!(operation_kind, OperationKind::Digest { from: known, .. } if known == from);
     if history.operations.iter().any(is_same) {
         return Err(Refusal::Nothing);
     }
-    let parts = shown(proposal, from, said)?;
+    let parts = shown_events(proposal, from, said)?;
     let once: BTreeSet<&EventId> = from.iter().collect();
     let length = proposal.text.chars().count();
     if once.len() != from.len()
@@ -367,13 +382,13 @@ pub(crate) fn digest(proposal: &Proposal, said: &[Event], history: &History) -> 
 }
 
 /// Returns the events that a proposal rests on; all must have been shown to it and exist.
-fn shown<'e>(
+fn shown_events<'e>(
     proposal: &Proposal,
     names: &[EventId],
     said: &'e [Event],
 ) -> Result<Vec<&'e NewEvent>, Refusal> {
     let shown: BTreeSet<&EventId> = proposal.operation.shown.iter().collect();
-    let of = |name: &EventId| said.iter().find(|event| event.id == *name && shown.contains(name))?.kept();
+    let of = |name: &EventId| said.iter().find(|event| event.id == *name && shown.contains(name))?.body();
     names.iter().map(of).collect::<Option<_>>().ok_or(Refusal::Unknown)
 }
 
@@ -403,7 +418,7 @@ pub(crate) fn step(said: &NewEvent) -> String {
     format!("{day} {who}: {words}")
 }
 
-fn merge(text: &str, rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
+fn merge(text: &str, rows: &[&Learning], words: &WordCounts) -> Result<(), Refusal> {
     let [first, _, ..] = rows else { return Err(Refusal::Malformed) };
     if rows.iter().any(|row| !is_of_one(first, row)) {
         return Err(Refusal::Mixed);
@@ -414,14 +429,14 @@ fn merge(text: &str, rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
     if text.chars().count() > LONGEST * length {
         return Err(Refusal::Malformed);
     }
-    match words.uncovered(text, rows).len() {
+    match words.missing_specifics(text, rows).len() {
         0 => invents(text, &sources, words),
         lost => Err(Refusal::Lost(lost)),
     }
 }
 
 /// Checks whether the last of the notes can replace the others.
-fn retire_into(rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
+fn retire_into(rows: &[&Learning], words: &WordCounts) -> Result<(), Refusal> {
     let Some((stays, away)) = rows.split_last().filter(|(_, away)| !away.is_empty()) else {
         return Err(Refusal::Malformed);
     };
@@ -437,11 +452,11 @@ fn retire_into(rows: &[&Learning], words: &Words) -> Result<(), Refusal> {
 }
 
 /// Whether one text can replace another unchanged: they are near, and it contains all of the other and limits none of it.
-pub(crate) fn stands_for(stays: &Learning, away: &Learning, words: &Words) -> bool {
+pub(crate) fn stands_for(stays: &Learning, away: &Learning, words: &WordCounts) -> bool {
     let (text, other) = (&stays.content, &away.content);
     let is_near = || jaccard(&shingles(text, 1), &shingles(other, 1)) >= NEAR;
     text.split_whitespace().eq(other.split_whitespace())
-        || (is_near() && says_all(text, other) && words.uncovered(text, &[away]).is_empty())
+        || (is_near() && says_all(text, other) && words.missing_specifics(text, &[away]).is_empty())
 }
 
 /// Whether a text has every word of another in the same order, with nothing but a time of day in between: any other word
@@ -488,7 +503,7 @@ fn infer(
     (text, kind): (&str, LearningKind),
     rows: &[&Learning],
     counted: &str,
-    (notes, words): (&Notes<'_>, &Words),
+    (notes, words): (&Notes<'_>, &WordCounts),
 ) -> Result<(), Refusal> {
     let [first, _, ..] = rows else { return Err(Refusal::Malformed) };
     if kind != LearningKind::Insight {
@@ -512,7 +527,7 @@ fn says_enough(text: &str) -> Result<(), Refusal> {
 }
 
 /// Refuses numbers that no source has: they are copied, never computed.
-fn invents(text: &str, sources: &[&str], words: &Words) -> Result<(), Refusal> {
+fn invents(text: &str, sources: &[&str], words: &WordCounts) -> Result<(), Refusal> {
     match words.made_up(text, sources).len() {
         0 => Ok(()),
         invented => Err(Refusal::Invented(invented)),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mnemal_core::{Deed, EventId, Learning, LearningId, LearningStatus, Proposal, Timestamp};
+use mnemal_core::{EventId, Learning, LearningId, LearningStatus, OperationKind, Proposal, Timestamp};
 
 use crate::audit::Finding;
 use crate::check::Refusal;
@@ -10,7 +10,7 @@ use crate::note::{is_note, maker};
 
 /// The mode of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Run {
+pub enum CycleMode {
     /// Scheduled: subject to the interval, and not while changes are paused.
     Due,
     /// Requested by a person: immediately, and paused work is resumed.
@@ -21,7 +21,7 @@ pub enum Run {
 
 /// A proposal and its outcome.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct ProposalOutcome {
     /// The pass that made it.
     pub pass: &'static str,
     /// The proposal.
@@ -59,7 +59,7 @@ pub struct Cycle {
     /// Passes that failed, with the kind of the error; their input is processed again.
     pub failed: Vec<String>,
     /// Every checked proposal.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<ProposalOutcome>,
     /// Proposals deferred to the next cycle by the change limit.
     pub waiting: u64,
     /// Archived notes.
@@ -104,19 +104,21 @@ impl Cycle {
     }
 
     /// Returns the accepted proposals, applied or not.
-    pub fn accepted(&self) -> impl Iterator<Item = &Judged> {
+    pub fn accepted(&self) -> impl Iterator<Item = &ProposalOutcome> {
         self.judged.iter().filter(|judged| judged.refused.is_none())
     }
 
     /// Returns the refused proposals.
-    pub fn refused(&self) -> impl Iterator<Item = &Judged> {
+    pub fn refused(&self) -> impl Iterator<Item = &ProposalOutcome> {
         self.judged.iter().filter(|judged| judged.refused.is_some())
     }
 
     /// Returns how many notes were, or would be, replaced by another.
     pub fn merged(&self) -> u64 {
-        let went = self.accepted().map(|judged| match &judged.proposal.operation.deed {
-            Deed::Merge { notes, .. } | Deed::Retire { notes, into: Some(_) } => notes.len(),
+        let went = self.accepted().map(|judged| match &judged.proposal.operation.kind {
+            OperationKind::Merge { notes, .. } | OperationKind::Retire { notes, into: Some(_) } => {
+                notes.len()
+            }
             _ => 0,
         });
         went.sum::<usize>() as u64

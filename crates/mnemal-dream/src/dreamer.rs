@@ -7,21 +7,21 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Book, ChannelId, Clock, Cursor, Deed, EventId, EventKind, EventStore, Learning,
-    LearningFilter, LearningStatus, LearningStore, LedgerLine, LedgerStore, Left, Level, MOST_CLAIMS,
-    Metadata, NewEvent, Operation, Origin, Pass, Pointed, Proposal, Result, SessionId, Slot, Timestamp,
-    TokenCount, Zone, named_id,
+    BackgroundPermit, ChannelId, ClaimSpans, Clock, Cursor, EventId, EventKind, EventStore, Learning,
+    LearningFilter, LearningStatus, LearningStore, LedgerKind, LedgerLine, LedgerStore, Level, MOST_CLAIMS,
+    Metadata, NewEvent, Operation, OperationKind, Origin, Pass, Proposal, Result, SessionId, SkippedGroup,
+    Slot, Timestamp, TokenCount, Zone, named_id,
 };
 
 use crate::audit::Severity;
 use crate::auditor::{Inspector, MERGE, TIMES};
 use crate::check::{self, Notes, Refusal};
-use crate::cycle::{Cycle, Judged, Run};
-use crate::history::{History, same};
+use crate::cycle::{Cycle, CycleMode, ProposalOutcome};
+use crate::history::{History, operation_identity};
 use crate::note::{fingerprint, is_note, maker, open};
+use crate::retry_backoff::RetryBackoff;
 use crate::settings::DreamSettings;
-use crate::settled::Settled;
-use crate::wording::Wording;
+use crate::wording::RewriteRules;
 
 /// Session and place of the engine's own events.
 const PLACE: &str = "dream";
@@ -45,12 +45,12 @@ pub trait Journal: std::fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// As an append to the log; in that case nothing was written.
-    async fn write(&self, events: Vec<NewEvent>) -> Result<Vec<Written>>;
+    async fn write(&self, events: Vec<NewEvent>) -> Result<Vec<WriteOutcome>>;
 }
 
 /// The result of writing an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteOutcome {
     /// The event; `None` when nothing of it was left to store.
     pub event: Option<EventId>,
     /// Whether the write screen put it in quarantine, so that it has no effect.
@@ -77,14 +77,14 @@ pub struct DreamParts {
     /// The passes, in order.
     pub passes: Vec<Arc<dyn Pass>>,
     /// The words that must be preserved in a text.
-    pub wording: Wording,
+    pub wording: RewriteRules,
     /// Limits and intervals.
     pub settings: DreamSettings,
 }
 
 /// The results of a cycle's passes.
 #[derive(Debug, Default)]
-struct Proposed {
+struct PassResults {
     /// Proposals, each with its pass.
     proposals: Vec<(&'static str, Proposal)>,
     /// Ledger lines.
@@ -115,10 +115,10 @@ impl Dreamer {
     ///
     /// # Errors
     /// `Unavailable` when the log or the notes do not answer. A failing pass is no error: it is listed, and runs again.
-    pub async fn cycle(&self, run: Run) -> Result<Cycle> {
+    pub async fn cycle(&self, run: CycleMode) -> Result<Cycle> {
         let (at, started) = (self.parts.clock.now(), self.parts.clock.monotonic());
         let mut cycle = Cycle::new(at);
-        let passes = self.book(Book::Pass).await?;
+        let passes = self.ledger_lines(LedgerKind::Pass).await?;
         if let Some(why) = self.waits(run, at, &passes).await? {
             return Ok(Cycle { idle: Some(why), ..cycle });
         }
@@ -132,13 +132,14 @@ impl Dreamer {
         let is_new = |row: &&&Learning| last.is_none_or(|last| row.created_at > last);
         cycle.created_since = notes.iter().filter(is_new).count() as u64;
         let makers: BTreeSet<EventId> = notes.into_iter().filter_map(maker).collect();
-        let refused = self.book(Book::Refused).await?;
-        let Proposed { proposals, mut lines, shown } = self.propose(run, corpus, &passes, &mut cycle).await?;
+        let refused = self.ledger_lines(LedgerKind::Refused).await?;
+        let PassResults { proposals, mut lines, shown } =
+            self.propose(run, corpus, &passes, &mut cycle).await?;
         cycle.reviewed = makers.intersection(&shown).count() as u64;
         let put_off = self.judge(proposals, &before, &mut cycle).await?;
         // A pass does not advance past deferred proposals, if it finds them again without a model.
         lines.retain(|line| line.through() == Cursor::START || !put_off.contains(line.key.as_str()));
-        if run == Run::Dry {
+        if run == CycleMode::Dry {
             cycle.ms = millis(self.parts.clock.monotonic().saturating_sub(started));
             return Ok(cycle);
         }
@@ -159,9 +160,9 @@ impl Dreamer {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    pub async fn book(&self, book: Book) -> Result<Vec<LedgerLine>> {
+    pub async fn ledger_lines(&self, kind: LedgerKind) -> Result<Vec<LedgerLine>> {
         match &self.parts.ledger {
-            Slot::Filled(ledger) => ledger.lines(book, LINES).await,
+            Slot::Filled(ledger) => ledger.lines(kind, LINES).await,
             Slot::Empty => Ok(Vec::new()),
         }
     }
@@ -171,11 +172,13 @@ impl Dreamer {
     }
 
     /// Returns the reason why a scheduled cycle does not run now.
-    async fn waits(&self, run: Run, at: Timestamp, passes: &[LedgerLine]) -> Result<Option<String>> {
-        if run != Run::Due {
+    async fn waits(&self, run: CycleMode, at: Timestamp, passes: &[LedgerLine]) -> Result<Option<String>> {
+        if run != CycleMode::Due {
             return Ok(None);
         }
-        if let Some(pause) = self.book(Book::Pause).await?.into_iter().find(|line| !line.note.is_empty()) {
+        if let Some(pause) =
+            self.ledger_lines(LedgerKind::Pause).await?.into_iter().find(|line| !line.note.is_empty())
+        {
             return Ok(Some(format!("background changes wait for a person: {}", pause.note)));
         }
         let last = passes.iter().find(|line| line.key == self.parts.name).map(|line| line.at);
@@ -187,12 +190,12 @@ impl Dreamer {
     /// Runs the passes that have input.
     async fn propose(
         &self,
-        run: Run,
+        run: CycleMode,
         corpus: u128,
         known: &[LedgerLine],
         cycle: &mut Cycle,
-    ) -> Result<Proposed> {
-        let Proposed { mut proposals, mut lines, mut shown } = Proposed::default();
+    ) -> Result<PassResults> {
+        let PassResults { mut proposals, mut lines, mut shown } = PassResults::default();
         // One permit for all passes; passes without a model never use it.
         let mut permit = BackgroundPermit::issue(CALLS, TOKENS);
         for pass in &self.parts.passes {
@@ -202,7 +205,7 @@ impl Dreamer {
                     && line.at <= cycle.at
                     && since(line.at, cycle.at) < self.parts.settings.forced
             });
-            if is_known && run == Run::Due {
+            if is_known && run == CycleMode::Due {
                 continue;
             }
             match pass.run(&mut permit).await {
@@ -216,7 +219,7 @@ impl Dreamer {
                     let is_whole = looked.waiting == 0 && looked.stopped.is_none();
                     // The same for a pass that follows the log, because a turn changes no note.
                     let hash = if is_whole && looked.through.is_none() { corpus } else { 0 };
-                    let known = LedgerLine { hash, ..line(Book::Pass, pass.name(), cycle.at) };
+                    let known = LedgerLine { hash, ..line(LedgerKind::Pass, pass.name(), cycle.at) };
                     match looked.through {
                         // It has read nothing since, so there is nothing new to record.
                         Some(through)
@@ -230,7 +233,7 @@ impl Dreamer {
                         cycle.failed.push(format!("{}: {}", pass.name(), kind.as_str()));
                     }
                     if !looked.left.is_empty() {
-                        let settled = Settled::read(&self.parts.ledger, pass.name()).await?;
+                        let settled = RetryBackoff::read(&self.parts.ledger, pass.name()).await?;
                         lines
                             .extend(looked.left.iter().map(|left| settled.line(pass.name(), left, cycle.at)));
                     }
@@ -242,7 +245,7 @@ impl Dreamer {
         let (calls, tokens) = permit.left();
         cycle.model_calls = u64::from(CALLS.saturating_sub(calls));
         cycle.tokens = u64::from(TOKENS.minus(tokens).0);
-        Ok(Proposed { proposals, lines, shown })
+        Ok(PassResults { proposals, lines, shown })
     }
 
     /// Skips groups with a refused model proposal: the model would be asked for the same again.
@@ -250,8 +253,9 @@ impl Dreamer {
         let mut lines = Vec::new();
         for judged in cycle.refused().filter(|judged| judged.proposal.operation.prompt.is_some()) {
             let Some(why) = &judged.refused else { continue };
-            let settled = Settled::read(&self.parts.ledger, judged.pass).await?;
-            let left = Left { notes: judged.proposal.operation.deed.names(), why: why.as_str().to_owned() };
+            let settled = RetryBackoff::read(&self.parts.ledger, judged.pass).await?;
+            let left =
+                SkippedGroup { notes: judged.proposal.operation.kind.names(), why: why.as_str().to_owned() };
             lines.push(settled.line(judged.pass, &left, cycle.at));
         }
         Ok(lines)
@@ -277,17 +281,22 @@ impl Dreamer {
             cycle.failed.push(format!("names: {}", kind.as_str()));
         }
         let mut room = self.parts.settings.budget(open(rows).len());
-        let mut touched = Touched::default();
+        let mut touched = AffectedNotes::default();
         for (pass, proposal) in proposals {
-            let deed = &proposal.operation.deed;
-            let is_crossed = touched.is_crossed_by(deed);
-            let checked = match deed {
-                Deed::Claim { turn, claims } => self.check_claims(&proposal, *turn, claims, &history).await?,
-                Deed::Cardinality { predicate, .. } => check::counted(predicate, deed, &history),
-                Deed::Suggest { one, into } => check::paired((*one, *into), &proposal, &history),
-                Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Assess { .. } | Deed::Digest { .. } => {
-                    self.check_said(&proposal, &history).await?
+            let operation_kind = &proposal.operation.kind;
+            let is_crossed = touched.is_crossed_by(operation_kind);
+            let checked = match operation_kind {
+                OperationKind::Claim { turn, claims } => {
+                    self.check_claims(&proposal, *turn, claims, &history).await?
                 }
+                OperationKind::Cardinality { predicate, .. } => {
+                    check::check_cardinality(predicate, operation_kind, &history)
+                }
+                OperationKind::Suggest { one, into } => check::check_pair((*one, *into), &proposal, &history),
+                OperationKind::Summarize { .. }
+                | OperationKind::Prefer { .. }
+                | OperationKind::Assess { .. }
+                | OperationKind::Digest { .. } => self.check_said(&proposal, &history).await?,
                 _ => check::check(&proposal, &notes, &words),
             };
             let refused = match checked {
@@ -303,9 +312,9 @@ impl Dreamer {
                     continue;
                 }
                 room -= cost;
-                touched.add(deed);
+                touched.add(operation_kind);
             }
-            cycle.judged.push(Judged { pass, proposal, refused, event: None });
+            cycle.judged.push(ProposalOutcome { pass, proposal, refused, event: None });
         }
         Ok(put_off)
     }
@@ -315,36 +324,36 @@ impl Dreamer {
         &self,
         proposal: &Proposal,
         turn: EventId,
-        claims: &[Pointed],
+        claims: &[ClaimSpans],
         history: &History,
     ) -> Result<Result<(), Refusal>> {
         if !proposal.operation.shown.contains(&turn) {
             return Ok(Err(Refusal::Unknown));
         }
-        let known = |(_, deed): &(EventId, Deed)| matches!(deed, Deed::Claim { turn: of, .. } if *of == turn);
+        let known = |(_, operation_kind): &(EventId, OperationKind)| matches!(operation_kind, OperationKind::Claim { turn: of, .. } if *of == turn);
         if history.operations.iter().any(known) {
             return Ok(Err(Refusal::Nothing));
         }
         let event = self.parts.events.get(&[turn]).await?.pop();
-        let Some(said) = event.as_ref().and_then(mnemal_core::Event::kept) else {
+        let Some(said) = event.as_ref().and_then(mnemal_core::Event::body) else {
             return Ok(Err(Refusal::Unknown));
         };
-        let fits = |claim: &Pointed| claim.fits(&said.content);
+        let fits = |claim: &ClaimSpans| claim.fits(&said.content);
         let is_whole = (1..=MOST_CLAIMS).contains(&claims.len()) && claims.iter().all(fits);
         Ok(if is_whole { Ok(()) } else { Err(Refusal::Malformed) })
     }
 
     /// Checks a summary text, quoted words, or a task evaluation against the turns that they cite.
     async fn check_said(&self, proposal: &Proposal, history: &History) -> Result<Result<(), Refusal>> {
-        let deed = &proposal.operation.deed;
-        if history.operations.iter().any(|(_, known)| known == deed) {
+        let operation_kind = &proposal.operation.kind;
+        if history.operations.iter().any(|(_, known)| known == operation_kind) {
             return Ok(Err(Refusal::Nothing));
         }
-        let said = self.parts.events.get(&deed.names()).await?;
-        Ok(match deed {
-            Deed::Prefer { turn, quote } => check::quoted(proposal, (*turn, *quote), &said),
-            Deed::Assess { .. } => check::assessed(proposal, &said, history),
-            Deed::Digest { .. } => check::digest(proposal, &said, history),
+        let said = self.parts.events.get(&operation_kind.names()).await?;
+        Ok(match operation_kind {
+            OperationKind::Prefer { turn, quote } => check::check_quote(proposal, (*turn, *quote), &said),
+            OperationKind::Assess { .. } => check::check_evaluation(proposal, &said, history),
+            OperationKind::Digest { .. } => check::digest(proposal, &said, history),
             _ => check::summary(proposal, &said),
         })
     }
@@ -357,22 +366,29 @@ impl Dreamer {
         let mut events: Vec<NewEvent> = Vec::new();
         for judged in accepted {
             let mut event = event(&judged.proposal, &by_maker, cycle.at)?;
-            let deed = &judged.proposal.operation.deed;
+            let operation_kind = &judged.proposal.operation.kind;
             if matches!(
-                deed,
-                Deed::Summarize { .. } | Deed::Prefer { .. } | Deed::Assess { .. } | Deed::Digest { .. }
+                operation_kind,
+                OperationKind::Summarize { .. }
+                    | OperationKind::Prefer { .. }
+                    | OperationKind::Assess { .. }
+                    | OperationKind::Digest { .. }
             ) {
-                let said = self.parts.events.get(&deed.names()).await?;
+                let said = self.parts.events.get(&operation_kind.names()).await?;
                 if said.iter().any(|event| event.level == Level::External) {
                     event.origin = Origin::Echo;
                 }
-                if let Deed::Digest { .. } = deed {
+                if let OperationKind::Digest { .. } = operation_kind {
                     // A digest has the date of its text.
-                    let written = said.iter().filter_map(|part| part.kept()).map(|part| part.occurred_at);
+                    let written = said.iter().filter_map(|part| part.body()).map(|part| part.occurred_at);
                     event.occurred_at = written.max().unwrap_or(event.occurred_at);
                 }
-                if let (Deed::Prefer { .. } | Deed::Assess { .. } | Deed::Digest { .. }, Some(turn)) =
-                    (deed, said.iter().find_map(|turn| turn.kept()))
+                if let (
+                    OperationKind::Prefer { .. }
+                    | OperationKind::Assess { .. }
+                    | OperationKind::Digest { .. },
+                    Some(turn),
+                ) = (operation_kind, said.iter().find_map(|turn| turn.body()))
                 {
                     (event.user, event.agent) = (turn.user.clone(), turn.agent.clone());
                 }
@@ -398,11 +414,11 @@ impl Dreamer {
         ledger.put(lines).await?;
         let kept = i64::try_from(self.parts.settings.kept.as_micros()).unwrap_or(i64::MAX);
         let before = self.parts.clock.now().plus_micros(kept.saturating_neg());
-        for book in [Book::Cycle, Book::Refused] {
-            ledger.sweep(book, before).await?;
+        for kind in [LedgerKind::Cycle, LedgerKind::Refused] {
+            ledger.sweep(kind, before).await?;
         }
         let left = i64::try_from(LEFT.as_micros()).unwrap_or(i64::MAX);
-        ledger.sweep(Book::Left, self.parts.clock.now().plus_micros(-left)).await?;
+        ledger.sweep(LedgerKind::Left, self.parts.clock.now().plus_micros(-left)).await?;
         Ok(())
     }
 }
@@ -414,26 +430,29 @@ fn refusals(before: &[LedgerLine], passes: &[LedgerLine], cycle: &Cycle) -> Vec<
     for judged in cycle.refused() {
         let Some(why) = &judged.refused else { continue };
         let operation = &judged.proposal.operation;
-        let hash = same(&operation.deed);
+        let hash = operation_identity(&operation.kind);
         let key = format!("{hash:032x}");
         let run = passes.iter().find(|line| line.key == judged.pass).map(|line| line.at);
         let earlier = lines.get(&key).filter(|line| Some(line.at) == run && *why != Refusal::TakenBack);
         let times =
             earlier.and_then(|line| line.counts.get(TIMES)).map_or(1, |times| times.saturating_add(1));
-        let merge = u64::from(matches!(operation.deed, Deed::Merge { .. }));
+        let merge = u64::from(matches!(operation.kind, OperationKind::Merge { .. }));
         let counts = BTreeMap::from([(TIMES.to_owned(), times), (MERGE.to_owned(), merge)]);
         let note = format!("{}: {}", operation.producer.id, why.as_str());
-        lines.insert(key.clone(), LedgerLine { hash, counts, note, ..line(Book::Refused, &key, cycle.at) });
+        lines.insert(
+            key.clone(),
+            LedgerLine { hash, counts, note, ..line(LedgerKind::Refused, &key, cycle.at) },
+        );
     }
     lines.into_values().collect()
 }
 
 /// Returns the ledger lines of a cycle.
-fn lines_of(name: &str, run: Run, cycle: &Cycle) -> Vec<LedgerLine> {
-    let mut lines = vec![line(Book::Pass, name, cycle.at)];
+fn lines_of(name: &str, run: CycleMode, cycle: &Cycle) -> Vec<LedgerLine> {
+    let mut lines = vec![line(LedgerKind::Pass, name, cycle.at)];
     let key = format!("{:020}-{name}", cycle.at.as_micros());
     let note = cycle.failed.join(", ");
-    lines.push(LedgerLine { counts: cycle.counts(), note, ..line(Book::Cycle, &key, cycle.at) });
+    lines.push(LedgerLine { counts: cycle.counts(), note, ..line(LedgerKind::Cycle, &key, cycle.at) });
     let alert = cycle.findings.iter().find(|finding| finding.severity == Severity::Alert);
     let why = match alert {
         _ if cycle.vanished > 0 => Some(format!("{} notes are gone that nobody forgot", cycle.vanished)),
@@ -441,83 +460,83 @@ fn lines_of(name: &str, run: Run, cycle: &Cycle) -> Vec<LedgerLine> {
         None => None,
     };
     if let Some(why) = why {
-        lines.push(LedgerLine { note: why, ..line(Book::Pause, WHOLE, cycle.at) });
-    } else if run == Run::Asked {
-        lines.push(line(Book::Pause, WHOLE, cycle.at));
+        lines.push(LedgerLine { note: why, ..line(LedgerKind::Pause, WHOLE, cycle.at) });
+    } else if run == CycleMode::Asked {
+        lines.push(line(LedgerKind::Pause, WHOLE, cycle.at));
     }
     lines
 }
 
 /// The notes that a cycle's proposals change, and those that they rely on.
 #[derive(Debug, Default)]
-struct Touched {
+struct AffectedNotes {
     changed: BTreeSet<EventId>,
     kept: BTreeSet<EventId>,
 }
 
-impl Touched {
+impl AffectedNotes {
     /// Whether an operation changes what another relies on, or the reverse. Several notes may be retired in favor of one.
-    fn is_crossed_by(&self, deed: &Deed) -> bool {
-        let (changes, keeps) = parts(deed);
+    fn is_crossed_by(&self, operation_kind: &OperationKind) -> bool {
+        let (changes, keeps) = parts(operation_kind);
         let is_taken = |name: &EventId| self.changed.contains(name);
         changes.iter().any(|name| is_taken(name) || self.kept.contains(name)) || keeps.iter().any(is_taken)
     }
 
-    fn add(&mut self, deed: &Deed) {
-        let (changes, keeps) = parts(deed);
+    fn add(&mut self, operation_kind: &OperationKind) {
+        let (changes, keeps) = parts(operation_kind);
         self.changed.extend(changes);
         self.kept.extend(keeps);
     }
 }
 
 /// Returns the notes that an operation changes, and those that must stay unchanged for it.
-fn parts(deed: &Deed) -> (Vec<EventId>, Vec<EventId>) {
-    match deed {
-        Deed::Retire { notes, into } => (notes.clone(), into.iter().copied().collect()),
-        Deed::Infer { from, .. } => (Vec::new(), from.clone()),
-        _ => (deed.changes(), Vec::new()),
+fn parts(operation_kind: &OperationKind) -> (Vec<EventId>, Vec<EventId>) {
+    match operation_kind {
+        OperationKind::Retire { notes, into } => (notes.clone(), into.iter().copied().collect()),
+        OperationKind::Infer { from, .. } => (Vec::new(), from.clone()),
+        _ => (operation_kind.changes(), Vec::new()),
     }
 }
 
-pub(crate) fn line(book: Book, key: &str, at: Timestamp) -> LedgerLine {
-    LedgerLine { book, key: key.to_owned(), at, hash: 0, counts: BTreeMap::new(), note: String::new() }
+pub(crate) fn line(kind: LedgerKind, key: &str, at: Timestamp) -> LedgerLine {
+    LedgerLine { kind, key: key.to_owned(), at, hash: 0, counts: BTreeMap::new(), note: String::new() }
 }
 
 /// Returns how many notes an operation changes, for the change limit of a cycle. A note refiled by a model keeps its text,
 /// and the number of them is bounded by its question.
 fn cost(operation: &Operation) -> usize {
-    match &operation.deed {
-        Deed::Merge { notes, .. } => notes.len().saturating_sub(1),
-        Deed::Retire { notes, .. } => notes.len(),
-        Deed::Refine { .. } if operation.prompt.is_some() => 0,
-        Deed::Claim { .. }
-        | Deed::Summarize { .. }
-        | Deed::Prefer { .. }
-        | Deed::Assess { .. }
-        | Deed::Digest { .. }
-        | Deed::Cardinality { .. }
-        | Deed::Suggest { .. } => 0,
+    match &operation.kind {
+        OperationKind::Merge { notes, .. } => notes.len().saturating_sub(1),
+        OperationKind::Retire { notes, .. } => notes.len(),
+        OperationKind::Refine { .. } if operation.prompt.is_some() => 0,
+        OperationKind::Claim { .. }
+        | OperationKind::Summarize { .. }
+        | OperationKind::Prefer { .. }
+        | OperationKind::Assess { .. }
+        | OperationKind::Digest { .. }
+        | OperationKind::Cardinality { .. }
+        | OperationKind::Suggest { .. } => 0,
         _ => 1,
     }
 }
 
 /// Makes the event of an accepted proposal; its level is the lowest of its sources.
 fn event(proposal: &Proposal, rows: &BTreeMap<EventId, &Learning>, at: Timestamp) -> Result<NewEvent> {
-    let names = proposal.operation.deed.names();
+    let names = proposal.operation.kind.names();
     let of = || names.iter().filter_map(|name| rows.get(name));
     let is_external = of().any(|row| row.level == Level::External);
     let ids: Vec<String> = names.iter().map(ToString::to_string).collect();
     let mut parts: Vec<&str> = ids.iter().map(String::as_str).collect();
     let shown: Vec<String> = proposal.operation.shown.iter().map(ToString::to_string).collect();
     parts.extend(shown.iter().map(String::as_str));
-    parts.extend([proposal.operation.deed.as_str(), &proposal.operation.because, &proposal.text]);
+    parts.extend([proposal.operation.kind.as_str(), &proposal.operation.because, &proposal.text]);
     let stamp = at.as_micros().to_string();
     parts.push(&stamp);
     // Nodes with the same sentences may have the same text, and predicates and pairs have none.
-    let other = match &proposal.operation.deed {
-        Deed::Summarize { node, .. } => Some(node.to_string()),
-        Deed::Cardinality { predicate, .. } => Some(predicate.to_string()),
-        Deed::Suggest { one, into } => Some(format!("{one} {into}")),
+    let other = match &proposal.operation.kind {
+        OperationKind::Summarize { node, .. } => Some(node.to_string()),
+        OperationKind::Cardinality { predicate, .. } => Some(predicate.to_string()),
+        OperationKind::Suggest { one, into } => Some(format!("{one} {into}")),
         _ => None,
     };
     parts.extend(other.as_deref());

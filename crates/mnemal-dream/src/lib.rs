@@ -12,23 +12,24 @@ mod settings;
 mod audit;
 mod auditor;
 mod pass;
+mod retry_backoff;
 mod sample;
 mod schedule;
-mod settled;
 
 pub use crate::audit::{
-    Audit, Counted, Finding, INVARIANTS, Inspected, Invariant, Rank, Refused, Seen, Severity, Standing,
+    Audit, AuditCounts, AuditedNote, Finding, INVARIANTS, InspectionCounts, Invariant, NoteState, Rank,
+    RefusalCounts, Severity,
 };
 pub use crate::auditor::Inspector;
 pub use crate::check::Refusal;
-pub use crate::cycle::{Cycle, Judged, Run};
-pub use crate::dreamer::{DreamParts, Dreamer, Journal, Written};
+pub use crate::cycle::{Cycle, CycleMode, ProposalOutcome};
+pub use crate::dreamer::{DreamParts, Dreamer, Journal, WriteOutcome};
 pub use crate::note::maker;
 pub use crate::pass::{
-    Copies, DigestWriter, Digester, Digests, Ended, InsightWriter, Insights, Judging, Merges, Namer,
-    NearCopies, Objectives, Spellings, Texts,
+    DigestWriter, Digester, DigestsPass, ExactDuplicatesPass, ExpiryPass, InsightWriter, InsightsPass,
+    JudgmentPass, MergesPass, Namer, NearDuplicatesPass, ObjectivesPass, SummaryTextsPass, TagSpellingsPass,
 };
 pub use crate::sample::{Assessment, Family, Sample};
-pub use crate::schedule::{Pace, Schedule, Stepped};
+pub use crate::schedule::{Pace, Schedule, StepOutcome};
 pub use crate::settings::DreamSettings;
-pub use crate::wording::Wording;
+pub use crate::wording::RewriteRules;

@@ -1,6 +1,6 @@
 //! Notes from the view of consolidation.
 
-use mnemal_core::{EventId, Learning, LearningKind, LearningStatus, Leave, Timestamp, Zone, named_id};
+use mnemal_core::{Consent, EventId, Learning, LearningKind, LearningStatus, Timestamp, Zone, named_id};
 
 /// Importance from which a note is never archived without a replacement. Source: RockBot, the high-value floor.
 const DEAR: f32 = 0.80;
@@ -28,7 +28,7 @@ pub(crate) fn is_dear(row: &Learning) -> bool {
     row.importance.get() >= DEAR
         || row.sources.len() >= SUPPORTED
         || row.kind == LearningKind::Preference
-        || (row.kind == LearningKind::AntiPattern && row.leave == Leave::Asked)
+        || (row.kind == LearningKind::AntiPattern && row.consent == Consent::Required)
 }
 
 /// Whether two notes may be merged: of one kind, one owner, one level.

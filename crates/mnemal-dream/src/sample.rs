@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Book, Deed, Error, EventId, Learning, LearningStatus, LedgerLine, Result, Slot, Timestamp, named_id,
+    Error, EventId, Learning, LearningStatus, LedgerKind, LedgerLine, OperationKind, Result, Slot, Timestamp,
+    named_id,
 };
 use mnemal_text::{jaccard, shingles};
 
@@ -106,7 +107,8 @@ impl Dreamer {
     /// # Errors
     /// `Unavailable` when the log, the notes or the ledger do not answer.
     pub async fn sample(&self) -> Result<Vec<Sample>> {
-        let judged: BTreeSet<u128> = self.book(Book::Opinion).await?.iter().map(|line| line.hash).collect();
+        let judged: BTreeSet<u128> =
+            self.ledger_lines(LedgerKind::Opinion).await?.iter().map(|line| line.hash).collect();
         let week = self.parts().clock.now().as_micros().div_euclid(WEEK).to_string();
         let mut drawn: BTreeMap<Family, Vec<(u128, Sample)>> = BTreeMap::new();
         for sample in self.samples().await?.into_iter().filter(|sample| !judged.contains(&sample.id)) {
@@ -142,7 +144,7 @@ impl Dreamer {
         let counts = [("note", note), ("start", start), ("end", start + words.len())];
         let counts = counts.map(|(name, count)| (name.to_owned(), count as u64));
         let note = format!("{}: {}", sample.family.as_str(), opinion.as_str());
-        let known = line(Book::Opinion, &format!("{id:032x}"), self.parts().clock.now());
+        let known = line(LedgerKind::Opinion, &format!("{id:032x}"), self.parts().clock.now());
         ledger.put(&[LedgerLine { hash: id, counts: BTreeMap::from(counts), note, ..known }]).await
     }
 
@@ -151,7 +153,7 @@ impl Dreamer {
         let (rows, history) = (self.rows().await?, History::read(self.parts().events.as_ref()).await?);
         let since = self.parts().clock.now().plus_micros(-RECENT * WEEK);
         let recent = self.since(&history, since).await?;
-        let mut all = decided(&rows, &history, &recent);
+        let mut all = recent_decisions(&rows, &history, &recent);
         all.extend(near(&rows));
         let is_supported = |row: &&Learning| {
             row.status == LearningStatus::Active && is_note(row) && row.sources.len() >= SUPPORTED
@@ -174,19 +176,22 @@ impl Dreamer {
 }
 
 /// Returns recent merges, and notes archived without a replacement.
-fn decided(rows: &[Learning], history: &History, recent: &BTreeSet<EventId>) -> Vec<Sample> {
+fn recent_decisions(rows: &[Learning], history: &History, recent: &BTreeSet<EventId>) -> Vec<Sample> {
     let by_maker: BTreeMap<EventId, &Learning> =
         rows.iter().filter_map(|row| Some((maker(row)?, row))).collect();
     let named = |events: &[EventId]| events.iter().map(|event| by_maker.get(event).copied()).collect();
     let mut all = Vec::new();
-    for (event, deed) in &history.operations {
-        match deed {
-            Deed::Merge { notes, .. } | Deed::Retire { notes, into: Some(_) } if recent.contains(event) => {
-                let stays = if let Deed::Retire { into: Some(into), .. } = deed { into } else { event };
+    for (event, kind) in &history.operations {
+        match kind {
+            OperationKind::Merge { notes, .. } | OperationKind::Retire { notes, into: Some(_) }
+                if recent.contains(event) =>
+            {
+                let stays =
+                    if let OperationKind::Retire { into: Some(into), .. } = kind { into } else { event };
                 let named: Option<Vec<&Learning>> = named(&[&[*stays], notes.as_slice()].concat());
                 all.extend(named.map(|notes| Sample::new(Family::Merged, Some(*event), notes)));
             }
-            Deed::Retire { notes, into: None } => {
+            OperationKind::Retire { notes, into: None } => {
                 let away = notes.iter().filter_map(|note| by_maker.get(note).copied());
                 for row in away.filter(|row| row.status == LearningStatus::Archived) {
                     let beside = most_like(row, rows);

@@ -52,7 +52,7 @@ impl Default for Pace {
 
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stepped {
+pub enum StepOutcome {
     /// Done, or another process has the turn.
     Done,
     /// Done, with more work left: the next step is due immediately.
@@ -103,18 +103,18 @@ impl Schedule {
 
     /// Records the result of a step. After consecutive failures the next one comes at a random moment within a doubling
     /// delay.
-    pub fn stepped(&mut self, now: Duration, stepped: Stepped) {
+    pub fn record(&mut self, now: Duration, stepped: StepOutcome) {
         self.is_put_off = false;
         let wait = match stepped {
-            Stepped::Done => {
+            StepOutcome::Done => {
                 self.failures = 0;
                 self.about(self.pace.every)
             }
-            Stepped::More => {
+            StepOutcome::More => {
                 self.failures = 0;
                 Duration::ZERO
             }
-            Stepped::Failed => {
+            StepOutcome::Failed => {
                 let most = RETRY.saturating_mul(2_u32.saturating_pow(self.failures)).min(RETRY_MOST);
                 self.failures = self.failures.saturating_add(1);
                 Duration::from_micros(self.below(micros(most).saturating_add(1)))
@@ -167,7 +167,7 @@ mod tests {
         for seed in 0..20 {
             let mut one = schedule(seed);
             assert!(is_about(one.wait(NOW), 10), "{one:?}");
-            one.stepped(NOW, Stepped::Done);
+            one.record(NOW, StepOutcome::Done);
             assert!(is_about(one.wait(NOW), 60), "{one:?}");
             waits.push(one.wait(NOW));
         }
@@ -180,9 +180,9 @@ mod tests {
     fn where_more_is_left_the_next_step_is_due_at_once() {
         let mut schedule = schedule(5);
         let now = Duration::from_mins(2);
-        schedule.stepped(now, Stepped::More);
+        schedule.record(now, StepOutcome::More);
         assert_eq!(schedule.wait(now), Duration::ZERO);
-        schedule.stepped(now, Stepped::Done);
+        schedule.record(now, StepOutcome::Done);
         assert!(is_about(schedule.wait(now), 60));
     }
 
@@ -195,7 +195,7 @@ mod tests {
             if let Some(wait) = wait {
                 assert!(is_about(one.wait(NOW), wait), "{quiet} s: {one:?}");
                 assert!(!one.put_off(NOW, Some(Duration::ZERO)), "talk without end");
-                one.stepped(NOW, Stepped::Done);
+                one.record(NOW, StepOutcome::Done);
                 assert!(one.put_off(NOW, Some(Duration::ZERO)), "the next step again");
             }
         }
@@ -209,7 +209,7 @@ mod tests {
             let pace = Pace { every: Duration::from_secs(every), ..Pace::default() };
             let mut one = Schedule::new(pace.clone(), 7, NOW);
             assert!(one.put_off(NOW, Some(talks)) && is_about(one.wait(NOW), talking), "{one:?}");
-            one.stepped(NOW, Stepped::Done);
+            one.record(NOW, StepOutcome::Done);
             assert!(is_about(one.wait(NOW), every), "{one:?}");
             assert!(one.put_off(NOW, Some(pauses)) && is_about(one.wait(NOW), pausing), "{one:?}");
             let mut never = Schedule::new(Pace { backs_off: false, ..pace }, 7, NOW);
@@ -223,13 +223,13 @@ mod tests {
         for seed in 0..200 {
             let mut one = schedule(seed);
             for (failure, longest) in longest.iter_mut().enumerate() {
-                one.stepped(NOW, Stepped::Failed);
+                one.record(NOW, StepOutcome::Failed);
                 let most = Duration::from_secs(2_u64.pow(u32::try_from(failure).unwrap())).min(RETRY_MOST);
                 assert!(one.wait(NOW) <= most, "failure {failure}: {one:?}");
                 *longest = (*longest).max(one.wait(NOW));
             }
-            one.stepped(NOW, Stepped::Done);
-            one.stepped(NOW, Stepped::Failed);
+            one.record(NOW, StepOutcome::Done);
+            one.record(NOW, StepOutcome::Failed);
             assert!(one.wait(NOW) <= RETRY);
         }
         assert!(longest[3] > Duration::from_secs(6) && longest[11] > Duration::from_mins(4), "{longest:?}");

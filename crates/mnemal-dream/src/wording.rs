@@ -7,7 +7,7 @@ use mnemal_text::Vocabulary;
 
 /// A space's settings for the check that a rewrite loses nothing.
 #[derive(Clone, Debug)]
-pub struct Wording {
+pub struct RewriteRules {
     /// The graph, whose names are protected.
     pub graph: Slot<dyn GraphStore>,
     /// Words that count as ordinary language everywhere.
@@ -22,17 +22,17 @@ pub struct Wording {
 
 /// The same, with word counts of the notes.
 #[derive(Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct WordCounts {
     vocabulary: Vocabulary,
     disposable: Vec<Category>,
     /// The error if the names of the space could not be read.
     pub(crate) without_names: Option<ErrorKind>,
 }
 
-impl Wording {
+impl RewriteRules {
     /// Counts the words of the notes, and reads the names. If the names cannot be read, no word of a script without case
     /// counts as common, so that more is refused and nothing is lost.
-    pub(crate) async fn of(&self, rows: &[Learning]) -> Words {
+    pub(crate) async fn of(&self, rows: &[Learning]) -> WordCounts {
         let names = match &self.graph {
             Slot::Filled(graph) => graph.entities(&EntityFilter::all()).await,
             Slot::Empty => Ok(Vec::new()),
@@ -46,18 +46,18 @@ impl Wording {
         };
         let vocabulary = vocabulary.with_common(&self.common).with_specific(&self.specific);
         let without_names = names.err().map(|error| error.kind());
-        Words { vocabulary, disposable: self.disposable.clone(), without_names }
+        WordCounts { vocabulary, disposable: self.disposable.clone(), without_names }
     }
 }
 
-impl Words {
+impl WordCounts {
     /// Returns the specifics of a text that must be preserved.
     pub(crate) fn specifics(&self, text: &str) -> Vec<String> {
         self.vocabulary.specifics(text)
     }
 
     /// Returns the specifics of notes that a replacement text omits.
-    pub(crate) fn uncovered(&self, text: &str, rows: &[&Learning]) -> Vec<String> {
+    pub(crate) fn missing_specifics(&self, text: &str, rows: &[&Learning]) -> Vec<String> {
         let sources: Vec<&str> = rows.iter().map(|row| row.content.as_str()).collect();
         let mut missing = self.vocabulary.uncovered(text, &sources);
         let is_disposable =

@@ -122,9 +122,9 @@ fn names(event: &NewEvent) -> Vec<(&'static str, &str)> {
         }
         EventKind::Operation(operation) => {
             names.push(("a reason", operation.because.as_str()));
-            if let Some(filed) = operation.deed.filed() {
-                names.push(("category", filed.category.as_str()));
-                names.extend(filed.tags.iter().map(|tag| ("a tag", tag.as_str())));
+            if let Some(classification) = operation.kind.classification() {
+                names.push(("category", classification.category.as_str()));
+                names.extend(classification.tags.iter().map(|tag| ("a tag", tag.as_str())));
             }
         }
         EventKind::Decision(

@@ -129,21 +129,21 @@ pub(crate) fn events(
 }
 
 /// A chunk with its passage.
-struct Piece<'d> {
+struct DocumentPiece<'d> {
     text: &'d str,
     passage: &'d Passage,
     /// Its bytes in the text of the document.
     bytes: Range<usize>,
 }
 
-fn pieces(passages: &[Passage], longest: usize) -> Vec<Piece<'_>> {
+fn pieces(passages: &[Passage], longest: usize) -> Vec<DocumentPiece<'_>> {
     let mut pieces = Vec::new();
     let mut start = 0;
     for passage in passages {
         for range in chunks(&passage.text, longest) {
             let text = passage.text.get(range.clone()).unwrap_or_default();
             if !text.trim().is_empty() {
-                pieces.push(Piece { text, passage, bytes: start + range.start..start + range.end });
+                pieces.push(DocumentPiece { text, passage, bytes: start + range.start..start + range.end });
             }
         }
         start += passage.text.len();
@@ -167,7 +167,7 @@ fn base(document: &Document, id: &str, key: &InstallationKey) -> Metadata {
     metadata
 }
 
-fn of_piece(mut metadata: Metadata, piece: &Piece<'_>, (place, of): (usize, usize)) -> Metadata {
+fn of_piece(mut metadata: Metadata, piece: &DocumentPiece<'_>, (place, of): (usize, usize)) -> Metadata {
     metadata.insert(CHUNK.to_owned(), format!("{place}/{of}"));
     metadata.insert("bytes".to_owned(), format!("{}-{}", piece.bytes.start, piece.bytes.end));
     let headings: Vec<String> = piece.passage.headings.iter().map(|heading| one_line(heading)).collect();

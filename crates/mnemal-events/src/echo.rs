@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mnemal_core::{
-    ErrorKind, Event, EventId, EventStore, GapCause, ReceiptStore, Result, Seen, SessionId, Source, Span,
+    ErrorKind, Event, EventId, EventStore, GapCause, ReceiptStore, Result, SeenRecords, SessionId, Source,
+    Span,
 };
 use mnemal_text::Ngrams;
 
@@ -15,18 +16,18 @@ const PAGE: usize = 500;
 
 /// Cache of word runs that sessions were shown, newest session first; reloaded when more was shown.
 #[derive(Debug, Default)]
-pub(crate) struct Shown(Mutex<VecDeque<Known>>);
+pub(crate) struct ShownTexts(Mutex<VecDeque<SessionTexts>>);
 
 #[derive(Debug)]
-struct Known {
+struct SessionTexts {
     session: SessionId,
-    seen: Seen,
+    seen: SeenRecords,
     /// Number of other logs that were searched.
     n_elsewhere: usize,
     runs: Arc<Ngrams>,
 }
 
-impl Shown {
+impl ShownTexts {
     /// Returns the word runs that a session was shown, from this space and from others.
     pub(crate) async fn runs(
         &self,
@@ -35,26 +36,29 @@ impl Shown {
         logs: (&dyn EventStore, &[Arc<dyn EventStore>]),
     ) -> Result<Arc<Ngrams>, GapCause> {
         let seen = receipts.seen(session).await?;
-        if let Some(runs) = self.known(session, &seen, logs.1.len()) {
+        if let Some(runs) = self.cached(session, &seen, logs.1.len()) {
             return Ok(runs);
         }
         let runs = Arc::new(read(&seen, logs).await?);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|known| known.session != *session);
         let (session, n_elsewhere) = (session.clone(), logs.1.len());
-        known.push_front(Known { session, seen, n_elsewhere, runs: Arc::clone(&runs) });
+        known.push_front(SessionTexts { session, seen, n_elsewhere, runs: Arc::clone(&runs) });
         known.truncate(KEPT);
         Ok(runs)
     }
 
-    fn known(&self, session: &SessionId, seen: &Seen, n_elsewhere: usize) -> Option<Arc<Ngrams>> {
+    fn cached(&self, session: &SessionId, seen: &SeenRecords, n_elsewhere: usize) -> Option<Arc<Ngrams>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let hit = known.iter().find(|known| known.session == *session && known.n_elsewhere == n_elsewhere)?;
         (hit.seen == *seen).then(|| Arc::clone(&hit.runs))
     }
 }
 
-async fn read(seen: &Seen, (here, elsewhere): (&dyn EventStore, &[Arc<dyn EventStore>])) -> Result<Ngrams> {
+async fn read(
+    seen: &SeenRecords,
+    (here, elsewhere): (&dyn EventStore, &[Arc<dyn EventStore>]),
+) -> Result<Ngrams> {
     let mut sources: Vec<Source> = seen.items.iter().flat_map(|item| item.sources.iter().copied()).collect();
     sources.sort_unstable();
     sources.dedup();
@@ -91,7 +95,7 @@ async fn one_by_one(ids: &[EventId], here: &dyn EventStore, elsewhere: &[Arc<dyn
 
 fn text_of<'t>(source: &Source, events: &'t [Event]) -> Option<&'t str> {
     let place = events.binary_search_by_key(&source.event, |event| event.id).ok()?;
-    source.span.of(&events.get(place)?.kept()?.content)
+    source.span.of(&events.get(place)?.body()?.content)
 }
 
 /// Returns the spans of a text that repeat a run, ascending and disjoint.

@@ -15,7 +15,7 @@ use crate::log::LogSettings;
 mod operation;
 pub(crate) mod wire;
 
-use wire::{Counts, Header, Line};
+use wire::{Counts, ExportLine, Header};
 
 /// Version of the export's layout.
 pub const EXPORT_VERSION: u32 = 1;
@@ -24,7 +24,7 @@ const PAGE: NonZeroUsize = NonZeroUsize::new(500).expect("500 is not zero");
 
 /// Result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportOutcome {
     /// Events, erased ones included.
     pub events: u64,
     /// Tombstones.
@@ -81,13 +81,13 @@ impl<'l> Exporter<'l> {
     ///
     /// # Errors
     /// `Conflict` when events are erased meanwhile: run it again; `Unavailable` when `out` or the store fail.
-    pub async fn write(&self, form: Form, out: &mut (dyn Write + Send)) -> Result<Exported> {
+    pub async fn write(&self, form: Form, out: &mut (dyn Write + Send)) -> Result<ExportOutcome> {
         let [start, behind_header, between, end] = form.marks();
         let mut before = behind_header;
         let head = self.store.head().await?;
         let newest = self.store.latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
         let tombstones = self.store.tombstones().await?;
-        let mut exported = Exported { tombstones: tombstones.len() as u64, ..Exported::default() };
+        let mut exported = ExportOutcome { tombstones: tombstones.len() as u64, ..ExportOutcome::default() };
         let header = Header {
             format: PRODUCT.to_owned(),
             version: EXPORT_VERSION,
@@ -97,7 +97,8 @@ impl<'l> Exporter<'l> {
         };
         exported.bytes += put(out, start, &header)?;
         for tombstone in &tombstones {
-            exported.bytes += put(out, std::mem::replace(&mut before, between), &Line::tombstone(tombstone))?;
+            exported.bytes +=
+                put(out, std::mem::replace(&mut before, between), &ExportLine::tombstone(tombstone))?;
         }
         let buried = tombstones.iter().map(|tombstone| tombstone.event).collect();
         let mut after = Cursor::START;
@@ -127,14 +128,14 @@ impl<'l> Exporter<'l> {
         event: &Event,
         buried: &HashSet<mnemal_core::EventId>,
         redactions: &mut u64,
-    ) -> Result<Line> {
+    ) -> Result<ExportLine> {
         match &event.body {
-            Body::Kept(kept) => {
+            Body::Present(kept) => {
                 let mut kept = kept.clone();
                 *redactions += u64::from(self.cleaner.clean(&mut kept)?);
-                Ok(Line::event(event, &kept))
+                Ok(ExportLine::event(event, &kept))
             }
-            Body::Erased { .. } if buried.contains(&event.id) => Ok(Line::erased(event)),
+            Body::Erased { .. } if buried.contains(&event.id) => Ok(ExportLine::erased(event)),
             Body::Erased { .. } => {
                 let what = format!("cannot export: event {} was erased meanwhile", event.id);
                 Err(Error::new(ErrorKind::Conflict, what))
@@ -157,6 +158,6 @@ fn failed(why: std::io::Error) -> Error {
 
 /// Returns a stable form of an event's kind, for hashing.
 pub(crate) fn kind_bytes(kind: &EventKind) -> Result<Vec<u8>> {
-    serde_json::to_vec(&wire::Kind::from(kind))
+    serde_json::to_vec(&wire::ExportKind::from(kind))
         .map_err(|why| Error::internal("cannot write the kind of an event").because(why))
 }

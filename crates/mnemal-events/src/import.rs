@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mnemal_core::{AgentId, ChannelId, EventId, NewEvent, Role, SessionId, Timestamp, UserId, Within, Zone};
 
-use crate::log::Exact;
+use crate::log::RestoreBatch;
 
 mod chatgpt;
 mod claude;
@@ -17,11 +17,11 @@ mod json;
 mod line;
 mod markdown;
 mod memories;
-pub(crate) mod moment;
+mod native;
 mod neutral;
 mod note;
 mod openai;
-mod own;
+pub(crate) mod parse_time;
 mod position;
 mod reader;
 mod stores;
@@ -157,7 +157,7 @@ pub enum OwnHistory {
 
 /// Whether an unreadable line ends the import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lenient {
+pub enum LinePolicy {
     /// It is skipped and reported.
     Yes,
     /// It ends the import with an error; nothing after it is read.
@@ -172,7 +172,7 @@ pub struct ImportOptions {
     /// Whether the owner confirms the human speakers' words.
     pub origin: OwnHistory,
     /// Whether unreadable lines are skipped.
-    pub lenient: Lenient,
+    pub lenient: LinePolicy,
     /// Only events of this `conv` of the neutral layout.
     pub conv: Within<String>,
     /// Only events with these roles; the others still link their neighbors.
@@ -199,7 +199,7 @@ impl ImportOptions {
         Self {
             source: source.into(),
             origin: OwnHistory::No,
-            lenient: Lenient::No,
+            lenient: LinePolicy::No,
             conv: Within::All,
             roles: Within::All,
             session: None,
@@ -216,7 +216,7 @@ impl ImportOptions {
 /// The reason why a line, or a part of one, gave no event.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum SkipCause {
     /// It could not be parsed.
     Broken(String),
     /// It is longer than this many bytes.
@@ -225,7 +225,7 @@ pub enum Why {
     NotMemory(&'static str),
 }
 
-impl std::fmt::Display for Why {
+impl std::fmt::Display for SkipCause {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Broken(why) => out.write_str(why),
@@ -237,17 +237,17 @@ impl std::fmt::Display for Why {
 
 /// A line, or a part of one, that gave no event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedLine {
     /// Its number, from 1; of a JSON document the number of the record.
     pub line: u64,
     /// The reason.
-    pub why: Why,
+    pub why: SkipCause,
 }
 
-impl Skipped {
+impl SkippedLine {
     /// Whether it could not be parsed, as opposed to being no memory.
     pub fn is_broken(&self) -> bool {
-        !matches!(self.why, Why::NotMemory(_))
+        !matches!(self.why, SkipCause::NotMemory(_))
     }
 }
 
@@ -255,17 +255,17 @@ impl Skipped {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportBatch {
     /// Events of a foreign format, in file order; their keys must not be changed, because their ids are derived from them. Pass
-    /// the batch to [`EventLog::take`](crate::EventLog::take).
+    /// the batch to [`EventLog::import`](crate::EventLog::import).
     pub events: Vec<NewEvent>,
     /// Records of our own export, instead of `events`.
-    pub exact: Option<Exact>,
+    pub exact: Option<RestoreBatch>,
     /// Events of earlier batches, or of an earlier import of the file, that the user withdrew since by continuing from an
     /// earlier message.
     pub withdrawn: Vec<EventId>,
     /// Their line range, from 1, end exclusive; the next batch starts there.
     pub lines: Range<u64>,
     /// Lines among them that gave no event.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedLine>,
     /// Bytes of the file that are done; an incomplete last line is excluded.
     pub bytes_read: u64,
 }

@@ -1,8 +1,8 @@
 //! Size limits of an event and of a batch. A violation is `Invalid`, and nothing is written.
 
 use mnemal_core::{
-    BEST_SCORE, Decision, Deed, Error, EventKind, FEWEST_STEPS, MOST_CLAIMS, MOST_LINES, MOST_NAMED,
-    MOST_PARTS, MOST_STEPS, Metadata, NewEvent, Operation, Result,
+    BEST_SCORE, Decision, Error, EventKind, FEWEST_STEPS, MOST_CLAIMS, MOST_LINES, MOST_NAMED, MOST_PARTS,
+    MOST_STEPS, Metadata, NewEvent, Operation, OperationKind, Result,
 };
 
 /// Most bytes of one event's text. Source: own choice; longer texts are split at import and ingest.
@@ -81,31 +81,31 @@ fn check_event(event: &NewEvent) -> Result<(), String> {
 }
 
 fn check_operation(operation: &Operation) -> Result<(), String> {
-    let tags = operation.deed.filed().map_or(0, |filed| filed.tags.len());
+    let tags = operation.kind.classification().map_or(0, |classification| classification.tags.len());
     if tags > MOST_TAGS {
         return Err(format!("a note has at most {MOST_TAGS} tags, it has {tags}"));
     }
-    if operation.shown.len() > MOST_SHOWN || operation.deed.names().len() > MOST_SHOWN {
+    if operation.shown.len() > MOST_SHOWN || operation.kind.names().len() > MOST_SHOWN {
         return Err(format!("an operation names at most {MOST_SHOWN} notes"));
     }
-    if let Deed::Claim { claims, .. } = &operation.deed
+    if let OperationKind::Claim { claims, .. } = &operation.kind
         && !(1..=MOST_CLAIMS).contains(&claims.len())
     {
         return Err(format!("an operation carries 1 to {MOST_CLAIMS} claims, it has {}", claims.len()));
     }
-    if let Deed::Summarize { rests, .. } = &operation.deed
+    if let OperationKind::Summarize { rests, .. } = &operation.kind
         && !(1..=MOST_LINES).contains(&rests.len())
     {
         return Err(format!("a summary has 1 to {MOST_LINES} lines, it has {}", rests.len()));
     }
-    if let Deed::Assess { turns, score } = &operation.deed
+    if let OperationKind::Assess { turns, score } = &operation.kind
         && !((FEWEST_STEPS..=MOST_STEPS).contains(&turns.len()) && (1..=BEST_SCORE).contains(score))
     {
         return Err(format!(
             "a judged task has {FEWEST_STEPS} to {MOST_STEPS} events and a score of 1 to {BEST_SCORE}"
         ));
     }
-    if let Deed::Digest { from, entities, .. } = &operation.deed
+    if let OperationKind::Digest { from, entities, .. } = &operation.kind
         && !((1..=MOST_PARTS).contains(&from.len()) && entities.len() <= MOST_NAMED)
     {
         return Err(format!(

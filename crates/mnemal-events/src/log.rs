@@ -11,33 +11,33 @@ use mnemal_core::{
 use mnemal_extract::{PRIVATE_TAG, SecretRules};
 
 use crate::clean::Cleaner;
-use crate::echo::Shown;
-use crate::grave::Graves;
+use crate::echo::ShownTexts;
 use crate::limit::{self, LONGEST_INDEXED};
+use crate::tombstone_filter::TombstoneFilter;
 
-mod arrive;
 mod closure;
 mod document;
-mod pace;
-mod raise;
-mod rehearse;
+mod dry_run;
+mod import_batch;
+mod ingest_quota;
+mod pipeline;
+mod promotion;
 mod release;
 mod restore;
-mod take;
 mod thread;
 
-pub use arrive::LeftOut;
-pub use pace::{BURST, HourlyLimits};
-pub use raise::Raised;
-pub use rehearse::{Quality, Rehearsal, Whose};
-pub use release::Released;
-pub use restore::{Exact, ExactRecord};
-pub(crate) use take::imported_id;
-pub use take::{Refused, Taken};
+pub use dry_run::{Attribution, ImportPreview, RecordQuality};
+pub(crate) use import_batch::imported_id;
+pub use import_batch::{ImportOutcome, RejectedRecord};
+pub use ingest_quota::{BURST, HourlyLimits};
+pub use pipeline::SkipReason;
+pub use promotion::Promotion;
+pub use release::ReleaseOutcome;
+pub use restore::{RestoreBatch, RestoreRecord};
 pub use thread::Thread;
 
-use arrive::Draft;
-use pace::Pace;
+use ingest_quota::IngestQuota;
+use pipeline::Draft;
 
 /// The parts of a log.
 #[derive(Debug)]
@@ -80,16 +80,16 @@ impl Default for LogSettings {
 }
 
 /// The tombstones, with the forget generation at which they were read.
-type Buried = Option<(u64, Arc<Graves>)>;
+type CachedTombstones = Option<(u64, Arc<TombstoneFilter>)>;
 
 /// The log of one space; clones share their caches.
 #[derive(Clone, Debug)]
 pub struct EventLog {
     parts: Arc<EventLogParts>,
     cleaner: Arc<Cleaner>,
-    shown: Arc<Shown>,
-    graves: Arc<Mutex<Buried>>,
-    pace: Arc<Pace>,
+    shown: Arc<ShownTexts>,
+    tombstones: Arc<Mutex<CachedTombstones>>,
+    quota: Arc<IngestQuota>,
     /// Whether the hourly quota applies.
     is_limited: bool,
     /// Logs of other spaces, whose events a session may have been shown.
@@ -128,9 +128,9 @@ impl EventLog {
     /// Makes a log from its parts. Costs nothing: neither store nor rules are touched.
     pub fn new(parts: EventLogParts) -> Self {
         let cleaner = Arc::new(Cleaner::new(parts.settings.clone(), parts.key.clone()));
-        let (shown, graves, pace) = (Arc::default(), Arc::default(), Arc::default());
+        let (shown, tombstones, quota) = (Arc::default(), Arc::default(), Arc::default());
         let (is_limited, elsewhere) = (true, Vec::new());
-        Self { parts: Arc::new(parts), cleaner, shown, graves, pace, is_limited, elsewhere }
+        Self { parts: Arc::new(parts), cleaner, shown, tombstones, quota, is_limited, elsewhere }
     }
 
     /// Returns the same log without the hourly quota: for data that an application keeps in its own store.
@@ -168,10 +168,10 @@ impl EventLog {
     /// # Errors
     /// `Invalid` for a violated limit, a name that holds a secret, a secret whose rule is in mode `block`, or an unknown
     /// parent; `Conflict` for a known idempotency key with another body; `Unavailable` when the store does not answer.
-    pub async fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Result<Ack, LeftOut>>>> {
+    pub async fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Result<Ack, SkipReason>>>> {
         let mut gaps = Gaps::default();
-        let drafts = self.drafts(events, &mut gaps).await?;
-        let acks = self.stored(drafts, &mut gaps).await?;
+        let drafts = self.prepare(events, &mut gaps).await?;
+        let acks = self.commit(drafts, &mut gaps).await?;
         Ok(gaps.attach(acks))
     }
 
@@ -181,47 +181,51 @@ impl EventLog {
     /// As [`append`](Self::append); `Invalid` for such an event, with its position in a batch of several.
     pub async fn append_whole(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Ack>>> {
         let several = events.len() > 1;
-        let left = |(place, why): (usize, LeftOut)| {
+        let left = |(place, why): (usize, SkipReason)| {
             let of = if several { format!("events[{place}]: ") } else { String::new() };
             Error::invalid(format!("{of}nothing of the event is left to store: {}", why.as_str()))
         };
         let mut gaps = Gaps::default();
-        let drafts = self.drafts(events, &mut gaps).await?;
+        let drafts = self.prepare(events, &mut gaps).await?;
         let missing =
             drafts.iter().enumerate().find_map(|(place, draft)| Some((place, *draft.as_ref().err()?)));
         if let Some(missing) = missing {
             return Err(left(missing));
         }
-        let acks = self.stored(drafts, &mut gaps).await?.into_iter().enumerate();
+        let acks = self.commit(drafts, &mut gaps).await?.into_iter().enumerate();
         let acks = acks.map(|(place, ack)| ack.map_err(|why| left((place, why)))).collect::<Result<_>>()?;
         Ok(gaps.attach(acks))
     }
 
     /// Prepares events for storage.
-    async fn drafts(&self, events: Vec<NewEvent>, gaps: &mut Gaps) -> Result<Vec<Result<Draft, LeftOut>>> {
+    async fn prepare(
+        &self,
+        events: Vec<NewEvent>,
+        gaps: &mut Gaps,
+    ) -> Result<Vec<Result<Draft, SkipReason>>> {
         limit::check(&events, self.parts.store.capabilities().largest_batch)?;
-        self.arrive(events, gaps).await
+        self.run_pipeline(events, gaps).await
     }
 
     /// Stores prepared events, and quarantines the excess over the quota.
-    async fn stored(
+    async fn commit(
         &self,
-        mut drafts: Vec<Result<Draft, LeftOut>>,
+        mut drafts: Vec<Result<Draft, SkipReason>>,
         gaps: &mut Gaps,
-    ) -> Result<Vec<Result<Ack, LeftOut>>> {
-        self.hold_bursts(&mut drafts).await?;
-        let mut acks = self.store(drafts, gaps, &|_| None).await?;
-        self.tell_as_stored(&mut acks).await?;
+    ) -> Result<Vec<Result<Ack, SkipReason>>> {
+        self.quarantine_bursts(&mut drafts).await?;
+        let mut acks = self.write(drafts, gaps, &|_| None).await?;
+        self.report_as_stored(&mut acks).await?;
         Ok(acks)
     }
 
     /// Indexes and writes the remaining events of a batch; `id_of` gives ids that are already known.
-    async fn store(
+    async fn write(
         &self,
-        drafts: Vec<Result<Draft, LeftOut>>,
+        drafts: Vec<Result<Draft, SkipReason>>,
         gaps: &mut Gaps,
         id_of: &(dyn Fn(&NewEvent) -> Option<EventId> + Sync),
-    ) -> Result<Vec<Result<Ack, LeftOut>>> {
+    ) -> Result<Vec<Result<Ack, SkipReason>>> {
         let now = self.parts.clock.now();
         let mut fates = Vec::with_capacity(drafts.len());
         let (mut events, mut findings) = (Vec::new(), Vec::new());
@@ -319,22 +323,23 @@ impl EventLog {
     }
 
     /// Returns the tombstones of the space, reloaded only after a forget.
-    async fn graves(&self) -> Result<Arc<Graves>> {
+    async fn tombstones(&self) -> Result<Arc<TombstoneFilter>> {
         let mark = match self.parts.marks.part() {
             Ok(marks) => Some(marks.mark().await?.forgets),
             Err(_) => None,
         };
-        let known = self.graves.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((at, graves)) = known
+        let known = self.tombstones.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((at, tombstones)) = known
             && mark == Some(at)
         {
-            return Ok(graves);
+            return Ok(tombstones);
         }
-        let graves = Arc::new(Graves::new(self.parts.store.tombstones().await?.iter()));
+        let tombstones = Arc::new(TombstoneFilter::new(self.parts.store.tombstones().await?.iter()));
         if let Some(mark) = mark {
-            *self.graves.lock().unwrap_or_else(PoisonError::into_inner) = Some((mark, Arc::clone(&graves)));
+            *self.tombstones.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some((mark, Arc::clone(&tombstones)));
         }
-        Ok(graves)
+        Ok(tombstones)
     }
 
     /// Adopts tombstones of another installation or of an older copy, so that erased texts are not imported.
@@ -343,7 +348,7 @@ impl EventLog {
     /// `Unavailable` when the store does not answer.
     pub async fn adopt(&self, tombstones: &[mnemal_core::Tombstone]) -> Result<()> {
         self.parts.store.adopt(tombstones).await?;
-        *self.graves.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.tombstones.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    AgentId, Because, ContextRequest, ContextSource, Degraded, ErrorKind, Event, EventFilter, EventId,
-    EventStore, Fragment, Importance, Label, Layer, Level, RecordRef, Result, Role, Score, Section, Seq,
+    AgentId, ContextRequest, ContextSource, Degraded, ErrorKind, Event, EventFilter, EventId, EventStore,
+    Fragment, Importance, InclusionReason, Label, Layer, Level, RecordRef, Result, Role, Score, Section, Seq,
     SessionId, Source, Span, Speaker, UserId, Within,
 };
 use mnemal_extract::{foreign_remark, own_part, speaker_voice};
@@ -34,13 +34,13 @@ pub struct RecentSource {
     store: Arc<dyn EventStore>,
     most: usize,
     owner: BTreeSet<String>,
-    found: Arc<Mutex<Option<Found>>>,
+    found: Arc<Mutex<Option<CachedTurns>>>,
 }
 
 /// Cached result for a conversation whose own turns fill the end of the log. Finding turns of others then requires a search of
 /// every conversation, and a long conversation would repeat it with each of its turns.
 #[derive(Clone, Debug)]
-struct Found {
+struct CachedTurns {
     /// The asking conversation.
     of: Asker,
     /// The last event considered.
@@ -99,7 +99,7 @@ impl RecentSource {
                 return Ok(turns);
             }
             if let Some((newest, oldest)) = ends.filter(|_| times == LOOKED_AT) {
-                let before = match self.known(request, &filter, oldest).await? {
+                let before = match self.cached(request, &filter, oldest).await? {
                     Some(before) => before,
                     None => self.turns_by_session(request, &filter).await?,
                 };
@@ -113,7 +113,7 @@ impl RecentSource {
     }
 
     /// Returns cached turns of others that still exist; `None` if the cache does not reach up to the events considered now.
-    async fn known(
+    async fn cached(
         &self,
         request: &ContextRequest,
         filter: &EventFilter,
@@ -139,7 +139,7 @@ impl RecentSource {
 
     fn remember(&self, request: &ContextRequest, up_to: Seq, turns: &[Event]) {
         let turns = turns.iter().map(|event| event.id).collect();
-        let found = request.as_of.is_present().then(|| Found { of: asker(request), up_to, turns });
+        let found = request.as_of.is_present().then(|| CachedTurns { of: asker(request), up_to, turns });
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
@@ -202,7 +202,7 @@ fn filter(request: &ContextRequest) -> EventFilter {
 
 fn retain_others(turns: &mut Vec<Event>, request: &ContextRequest) {
     turns.retain(|event| {
-        let other = event.kept().is_some_and(|kept| kept.session != request.session);
+        let other = event.body().is_some_and(|kept| kept.session != request.session);
         other && event.recorded_at <= request.as_of.belief
     });
 }
@@ -213,13 +213,13 @@ struct Voice(Option<String>);
 
 /// Returns the speaker of an event.
 fn voice(event: &Event) -> Option<Voice> {
-    let kept = event.kept().filter(|_| event.role == Role::User && event.level == Level::User)?;
+    let kept = event.body().filter(|_| event.role == Role::User && event.level == Level::User)?;
     Some(Voice(speaker_voice(kept.speaker.as_ref().map(Speaker::as_str))))
 }
 
 /// Returns a turn in its speaker's own words: pasted text is removed, and a turn without own words is `None`.
 fn turn(event: &Event) -> Option<Fragment> {
-    let kept = event.kept().filter(|kept| !kept.content.trim().is_empty())?;
+    let kept = event.body().filter(|kept| !kept.content.trim().is_empty())?;
     let span = match foreign_remark(kept) {
         Some(_) => own_part(kept)?,
         None => Span::whole(&kept.content).ok()?,
@@ -242,7 +242,7 @@ fn turn(event: &Event) -> Option<Fragment> {
         importance: Importance::DEFAULT,
         score: Score::default(),
         parts: Vec::new(),
-        because: Because::Recent,
+        because: InclusionReason::Recent,
         withheld: None,
     })
 }

@@ -1,18 +1,18 @@
 //! Claim extraction: what a text's clauses assert about the speaker and the speaker's people, animals and things.
 
 mod act;
-mod ahead;
 pub(crate) mod answer;
+pub(crate) mod calibration;
 mod correction;
 mod fact;
+mod fronted_object;
 mod habit;
 pub(crate) mod hints;
 pub(crate) mod kinds;
-pub(crate) mod measured;
 pub(crate) mod objects;
 pub(crate) mod pattern;
 mod plain;
-mod planned;
+mod plans;
 pub(crate) mod remark;
 pub(crate) mod rule;
 pub(crate) mod rules;
@@ -28,15 +28,15 @@ use std::ops::Range;
 
 use mnemal_core::{Confidence, ExtractedFact, Subject};
 
-use crate::claims::answer::Asked;
-use crate::claims::correction::Denied;
+use crate::claims::answer::PrecedingQuestion;
+use crate::claims::correction::DeniedValue;
 use crate::claims::hints::Hints;
 use crate::claims::pattern::Slots;
-use crate::claims::remark::{Dropped, Reason};
+use crate::claims::remark::{DroppedClaims, Reason};
 use crate::claims::rule::Rule;
 use crate::claims::rules::Rules;
-use crate::claims::subjects::{Found, How, Memory};
-use crate::clause::{Break, Reading};
+use crate::claims::subjects::{Memory, SubjectForm, SubjectMatch};
+use crate::clause::{AnalyzedSentence, Break};
 
 /// Words between a subject and its cue: "have also just recently". Source: own choice.
 const LONGEST_SKIP: usize = 6;
@@ -51,24 +51,24 @@ pub(crate) struct Claims<'d> {
     memory: Memory,
     known: HashSet<(Subject, String, String)>,
     /// What the sentence before denied.
-    denied: Option<Denied<'d>>,
+    denied: Option<DeniedValue<'d>>,
     /// What the previous message asks, while the first sentence is read.
-    asked: Option<Asked<'d>>,
+    asked: Option<PrecedingQuestion<'d>>,
     /// The extracted claims.
     pub(crate) facts: Vec<ExtractedFact>,
     /// The dropped claims, with reasons.
-    pub(crate) dropped: Dropped,
+    pub(crate) dropped: DroppedClaims,
 }
 
 /// One sentence and all that is known of it.
 struct Sentence<'s, 't> {
-    reading: &'s Reading<'t>,
+    reading: &'s AnalyzedSentence<'t>,
     rules: &'s Rules,
     hints: &'s Hints<'s>,
     /// The values that it denies.
     denied: &'s [Range<usize>],
     /// The value that the sentence before denied.
-    before: Option<&'s Denied<'t>>,
+    before: Option<&'s DeniedValue<'t>>,
 }
 
 /// A pattern that is in a sentence.
@@ -76,7 +76,7 @@ struct Match<'s> {
     rule: &'s Rule,
     slots: Slots,
     subject: Subject,
-    how: How,
+    how: SubjectForm,
     /// The words of the subject, at which the words begin whose gates count.
     said: Range<usize>,
 }
@@ -92,12 +92,12 @@ impl<'d> Claims<'d> {
             denied: None,
             asked: None,
             facts: Vec::new(),
-            dropped: Dropped::default(),
+            dropped: DroppedClaims::default(),
         }
     }
 
     /// Begins an answer.
-    pub(crate) fn answering(self, asked: Option<Asked<'d>>) -> Self {
+    pub(crate) fn answering(self, asked: Option<PrecedingQuestion<'d>>) -> Self {
         Self { asked, ..self }
     }
 
@@ -112,7 +112,7 @@ impl<'d> Claims<'d> {
     }
 
     /// Reads a sentence.
-    pub(crate) fn read(&mut self, reading: &Reading<'d>, rules: &Rules, hints: &Hints<'_>) {
+    pub(crate) fn read(&mut self, reading: &AnalyzedSentence<'d>, rules: &Rules, hints: &Hints<'_>) {
         let before = self.denied.take();
         let sentence = Sentence { reading, rules, hints, denied: &[], before: before.as_ref() };
         let denied = sentence.values_denied();
@@ -132,7 +132,7 @@ impl<'d> Claims<'d> {
     }
 
     /// Looks for the cue behind a subject, passing over adverbs and auxiliary verbs.
-    fn behind(&mut self, sentence: &Sentence<'_, '_>, subject: &Found, taken: &mut [bool]) {
+    fn behind(&mut self, sentence: &Sentence<'_, '_>, subject: &SubjectMatch, taken: &mut [bool]) {
         let (reading, rules) = (sentence.reading, sentence.rules);
         let mut at = subject.words.end;
         for _ in 0..=LONGEST_SKIP {
@@ -143,7 +143,7 @@ impl<'d> Claims<'d> {
             let mut is_found = false;
             for (number, place) in rules.behind_subject.at(reading, at, rules) {
                 let Some(rule) = rules.all.get(number) else { continue };
-                if subject.how == How::Unsaid && !rule.is_bare || is_found && !rule.is_beside {
+                if subject.how == SubjectForm::Unsaid && !rule.is_bare || is_found && !rule.is_beside {
                     continue;
                 }
                 let pattern = rule.cues.get(place);
@@ -197,7 +197,8 @@ impl<'d> Claims<'d> {
                 continue;
             }
             let is_group = slots.subject.is_some_and(|at| rules.subjects.is_group(reading, at));
-            let of_speaker = (Subject::Speaker, if is_group { How::Group } else { How::Speaker });
+            let of_speaker =
+                (Subject::Speaker, if is_group { SubjectForm::Group } else { SubjectForm::Speaker });
             let of_whom = if rule.is_of_owner {
                 sentence.owner(rule, &slots)
             } else {
@@ -231,7 +232,7 @@ impl<'d> Claims<'d> {
                     if self.is_weighed {
                         fact.confidence = sentence.rules.measured.weighed(id, is_plain, fact.confidence);
                     } else if is_plain {
-                        fact.rule = measured::plain(&fact.rule);
+                        fact.rule = calibration::plain(&fact.rule);
                     }
                     let corrections = sentence.corrections(found, &fact);
                     self.keep(fact);

@@ -6,7 +6,7 @@ use crate::gates::Gates;
 use crate::gates::pack::{GatePack, Words};
 use crate::gates::scope::{Mark, marks};
 use crate::phrase::Phrases;
-use crate::sieve::Sieve;
+use crate::prefilter::Prefilter;
 use crate::word::Word;
 
 /// The kind of break before a word, weakest first.
@@ -31,7 +31,7 @@ const LONGEST_ITEM: usize = 2;
 
 /// A sentence with its words, breaks and gates.
 #[derive(Clone, Debug)]
-pub(crate) struct Reading<'t> {
+pub(crate) struct AnalyzedSentence<'t> {
     /// The sentence.
     pub(crate) text: &'t str,
     /// Its words; forms like "I'm" are split.
@@ -41,14 +41,14 @@ pub(crate) struct Reading<'t> {
     /// The cues of gates, with their scopes.
     pub(crate) marks: Vec<Mark>,
     /// The words from each one on, in a sieve.
-    ahead: Vec<Sieve>,
+    ahead: Vec<Prefilter>,
     /// Which words join clauses.
     joins: Vec<bool>,
     /// Places where a reason begins, which holds inside a question or an order too.
     reasons: Vec<usize>,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> AnalyzedSentence<'t> {
     /// Analyzes a sentence.
     pub(crate) fn new(text: &'t str, pack: &GatePack) -> Self {
         Self::of_words(text, pack.forms.words(text), pack)
@@ -83,7 +83,7 @@ impl<'t> Reading<'t> {
     }
 
     /// Returns a sieve for the words from this one on.
-    pub(crate) fn ahead(&self, at: usize) -> Sieve {
+    pub(crate) fn ahead(&self, at: usize) -> Prefilter {
         self.ahead.get(at).copied().unwrap_or_default()
     }
 
@@ -222,9 +222,9 @@ impl<'t> Reading<'t> {
     }
 }
 
-fn ahead(words: &[Word<'_>]) -> Vec<Sieve> {
-    let mut ahead = vec![Sieve::default(); words.len()];
-    let mut behind = Sieve::default();
+fn ahead(words: &[Word<'_>]) -> Vec<Prefilter> {
+    let mut ahead = vec![Prefilter::default(); words.len()];
+    let mut behind = Prefilter::default();
     for (place, word) in ahead.iter_mut().zip(words).rev() {
         behind = behind.with(word.sieve());
         *place = behind;

@@ -18,12 +18,12 @@ mod make;
 mod make_clock;
 mod make_range;
 mod number;
-mod occur;
 mod pack;
+mod recurrence;
 mod resolve;
 mod resolve_clock;
 mod share;
-mod spelled;
+mod spelled_numbers;
 mod token;
 mod zone;
 
@@ -34,13 +34,13 @@ use mnemal_core::{Result, Span, Timestamp, When, WorldTime, Zone};
 
 use chart::{Node, Run, readings};
 use expr::{Expr, Kind, Value};
-use guard::Beside;
+use guard::Surroundings;
 use holiday::Holidays;
 use interval::Interval;
 use pack::{Meaning, Pack};
 use resolve::Resolver;
 use token::{Token, TokenKind, folded, is_small, tokens};
-use zone::{Place, named};
+use zone::{LocalMoment, parse_zone};
 
 pub(crate) use token::is_hangul;
 
@@ -89,7 +89,7 @@ pub struct Anchor<'a> {
 
 /// Which day an ambiguous "Friday" or "March" means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lean {
+pub enum TimeBias {
     /// The latest: for past events.
     Past,
     /// The next: for plans.
@@ -100,7 +100,7 @@ pub enum Lean {
 
 /// The temporal meaning of some words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dated {
+pub enum TimeExpression {
     /// A moment or an interval.
     When(When),
     /// A duration without a position in time: "for three weeks".
@@ -116,7 +116,7 @@ pub enum Dated {
     Refused(Span),
 }
 
-impl Dated {
+impl TimeExpression {
     /// Returns the position of the words.
     pub fn span(&self) -> Span {
         match self {
@@ -134,13 +134,13 @@ impl Dated {
 /// Finds the dates in an English text, by position; they do not overlap.
 ///
 /// The same text, anchor and lean always give the same result, on any machine.
-pub fn dates(text: &str, anchor: &Anchor<'_>, lean: Lean) -> Vec<Dated> {
+pub fn dates(text: &str, anchor: &Anchor<'_>, lean: TimeBias) -> Vec<TimeExpression> {
     DateRules::built_in("en").map_or_else(Vec::new, |rules| rules.read(text, anchor, lean))
 }
 
 /// A pack line: a form, or a word of a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wording {
+pub struct PackLine {
     /// The section of the pack: `forms` or `words`.
     pub section: &'static str,
     /// The value that the form makes, or the name of the class.
@@ -186,7 +186,7 @@ impl DateRules {
     ///
     /// # Errors
     /// `Invalid` for an unknown language.
-    pub fn wordings(language: &str) -> Result<Vec<Wording>> {
+    pub fn wordings(language: &str) -> Result<Vec<PackLine>> {
         pack::wordings(built_in_pack(language)?)
     }
 
@@ -195,20 +195,20 @@ impl DateRules {
     ///
     /// # Errors
     /// `Invalid` for an unknown language, for invalid customs, and for a required wording.
-    pub fn without(language: &str, customs: &str, wordings: &[Wording]) -> Result<Self> {
+    pub fn without(language: &str, customs: &str, wordings: &[PackLine]) -> Result<Self> {
         Self::load(built_in_pack(language)?, Some(customs), wordings)
     }
 
-    fn load(text: &str, customs: Option<&str>, without: &[Wording]) -> Result<Self> {
+    fn load(text: &str, customs: Option<&str>, without: &[PackLine]) -> Result<Self> {
         let holidays =
             Holidays::built_in().ok_or_else(|| mnemal_core::Error::invalid("the holidays cannot be read"))?;
         let pack = Pack::parse(text, customs, without, holidays)?;
-        let zones = pack.zones.iter().map(|name| named(name)).collect::<Result<_>>()?;
+        let zones = pack.zones.iter().map(|name| parse_zone(name)).collect::<Result<_>>()?;
         Ok(Self { pack, holidays, zones })
     }
 
     /// Finds the dates in a text, by position; they do not overlap.
-    pub fn read(&self, text: &str, anchor: &Anchor<'_>, lean: Lean) -> Vec<Dated> {
+    pub fn read(&self, text: &str, anchor: &Anchor<'_>, lean: TimeBias) -> Vec<TimeExpression> {
         let [dated] = self.read_with(text, anchor, [lean]);
         dated
     }
@@ -218,13 +218,13 @@ impl DateRules {
         &self,
         text: &str,
         anchor: &Anchor<'_>,
-        leans: [Lean; N],
-    ) -> [Vec<Dated>; N] {
-        let found = self.found(text);
+        leans: [TimeBias; N],
+    ) -> [Vec<TimeExpression>; N] {
+        let found = self.find_times(text);
         if found.is_empty() {
             return [const { Vec::new() }; N];
         }
-        let place = Place::of(anchor);
+        let place = LocalMoment::of(anchor);
         leans.map(|lean| {
             let resolver = Resolver {
                 now: place.now,
@@ -236,18 +236,18 @@ impl DateRules {
                 zones: &self.zones,
                 is_south: place.is_south,
             };
-            found.iter().map(|found| found.dated(&resolver, &place)).collect()
+            found.iter().map(|found| found.resolve(&resolver, &place)).collect()
         })
     }
 
     /// Finds the words that name times.
-    fn found(&self, text: &str) -> Vec<Found> {
+    fn find_times(&self, text: &str) -> Vec<TimeMatch> {
         let tokens = tokens(text);
         if !self.has_cue(text, &tokens) {
             return Vec::new();
         }
         let all_words: Vec<Cow<'_, str>> = tokens.iter().map(|token| word(text, *token)).collect();
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<TimeMatch> = Vec::new();
         for (start, end) in self.runs(&tokens, &all_words) {
             let (Some(tokens), Some(words)) = (tokens.get(start..end), all_words.get(start..end)) else {
                 continue;
@@ -261,7 +261,7 @@ impl DateRules {
     }
 
     /// A part of a longer, unread expression is refused.
-    fn refuse_parts(&self, text: &str, found: &mut [Found]) {
+    fn refuse_parts(&self, text: &str, found: &mut [TimeMatch]) {
         let part = |from: u32, to: u32| text.get(from as usize..to as usize).unwrap_or_default();
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         let mut refused = vec![false; found.len()];
@@ -271,7 +271,8 @@ impl DateRules {
             let next = found.get(place + 1);
             let to = next.map_or(end, |next| next.span.start);
             let Span { start, end } = one.span;
-            let beside = Beside { before: part(from, start), own: part(start, end), after: part(end, to) };
+            let beside =
+                Surroundings { before: part(from, start), own: part(start, end), after: part(end, to) };
             let is_torn = next.is_some_and(|next| self.pack.is_torn(&one.value, &next.value, beside));
             let is_changed = self.pack.is_changed(&one.value, beside);
             for (at, is_part) in [(place, is_torn || is_changed), (place + 1, is_torn)] {
@@ -286,8 +287,8 @@ impl DateRules {
     }
 
     /// Members of a list share their common part.
-    fn share(&self, text: &str, found: &mut [Found]) {
-        let lists = |a: &Found, b: &Found| {
+    fn share(&self, text: &str, found: &mut [TimeMatch]) {
+        let lists = |a: &TimeMatch, b: &TimeMatch| {
             let gap = text.get(a.span.end as usize..b.span.start as usize).unwrap_or_default();
             let mut words =
                 gap.split_whitespace().map(|word| word.trim_matches(',')).filter(|word| !word.is_empty());
@@ -403,7 +404,7 @@ impl DateRules {
     }
 
     /// Of all readings the longest, and of equally long ones the cheapest.
-    fn chosen(&self, text: &str, run: Run<'_>) -> Vec<Found> {
+    fn chosen(&self, text: &str, run: Run<'_>) -> Vec<TimeMatch> {
         let mut all: Vec<(usize, Node)> = (readings(run, &self.pack).into_iter().enumerate())
             .flat_map(|(start, nodes)| nodes.into_iter().map(move |node| (start, node)))
             .filter(|(start, node)| node.is_time() && stands_alone(text, run, *start, node))
@@ -418,7 +419,7 @@ impl DateRules {
             }
         }
         taken.sort_by_key(|(start, _)| *start);
-        taken.into_iter().filter_map(|(start, node)| Found::new(run, start, node)).collect()
+        taken.into_iter().filter_map(|(start, node)| TimeMatch::new(run, start, node)).collect()
     }
 }
 
@@ -429,12 +430,12 @@ fn built_in_pack(language: &str) -> Result<&'static str> {
 }
 
 /// Words that name a time, before it is resolved.
-struct Found {
+struct TimeMatch {
     value: Value,
     span: Span,
 }
 
-impl Found {
+impl TimeMatch {
     fn new(run: Run<'_>, start: usize, node: Node) -> Option<Self> {
         let mut end = node.end;
         // A comma or a full stop ends the sentence, not the date, except in "a.m.".
@@ -459,18 +460,18 @@ impl Found {
         }
     }
 
-    fn dated(&self, resolver: &Resolver<'_>, place: &Place) -> Dated {
+    fn resolve(&self, resolver: &Resolver<'_>, place: &LocalMoment) -> TimeExpression {
         let span = self.span;
         match &self.value {
-            Value::Length(length) => Dated::Length { seconds: length.nominal_seconds(), span },
+            Value::Length(length) => TimeExpression::Length { seconds: length.nominal_seconds(), span },
             Value::Time(_, expr) => {
-                self.when(expr, resolver, place).map_or(Dated::Refused(span), Dated::When)
+                self.when(expr, resolver, place).map_or(TimeExpression::Refused(span), TimeExpression::When)
             }
-            _ => Dated::Recurring(span),
+            _ => TimeExpression::Recurring(span),
         }
     }
 
-    fn when(&self, expr: &Expr, resolver: &Resolver<'_>, place: &Place) -> Option<When> {
+    fn when(&self, expr: &Expr, resolver: &Resolver<'_>, place: &LocalMoment) -> Option<When> {
         let Interval { start, end, grain, is_vague } = resolver.resolve(expr)?;
         let moment = |civil: Option<jiff::civil::DateTime>| match civil {
             None => Some(None),

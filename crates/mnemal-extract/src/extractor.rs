@@ -11,11 +11,11 @@ use mnemal_text::sentences;
 
 use crate::authorship::OwnWords;
 use crate::claims::Claims;
-use crate::claims::answer::Asked;
+use crate::claims::answer::PrecedingQuestion;
 use crate::claims::hints::{Hints, TimeSpan};
 use crate::claims::subjects::SubjectWords;
-use crate::clause::Reading;
-use crate::dates::{Anchor, DateRules, Dated, Lean};
+use crate::clause::AnalyzedSentence;
+use crate::dates::{Anchor, DateRules, TimeBias, TimeExpression};
 use crate::language::{Pack, language};
 use crate::names::mentions;
 use crate::slips::without_admissions;
@@ -93,7 +93,7 @@ impl RuleExtractor {
         let code = language_of(text, &said.content);
         let is_mixed = code != "en" || !text.is_ascii();
         let times = times(said, text, DateRules::built_in(code));
-        let mut claims = Claims::new(&self.disabled).answering(asked.and_then(Asked::read));
+        let mut claims = Claims::new(&self.disabled).answering(asked.and_then(PrecedingQuestion::read));
         if is_note(said) {
             claims = claims.of_note();
         }
@@ -119,7 +119,7 @@ impl RuleExtractor {
                 Some((of, place, words)) if place == number && std::ptr::eq(of, pack) => words,
                 _ => pack.gates().forms.words(sentence.of(text)),
             };
-            let reading = Reading::of_words(sentence.of(text), words, pack.gates());
+            let reading = AnalyzedSentence::of_words(sentence.of(text), words, pack.gates());
             let next = all.get(number + 1).map_or("", |next| next.of(text));
             let next = pack.gates().forms.words(next);
             let is_staged = is_framed || pack.gates().takes_back(&next);
@@ -160,7 +160,7 @@ impl RuleExtractor {
     /// Returns the claims of the speaker's turn before as corrections, when this one begins with "Just kidding!".
     fn taken_back(&self, said: &NewEvent, utterance: &Utterance<'_>) -> Vec<ExtractedFact> {
         let own = utterance.before.iter().rev().find_map(|event| {
-            let earlier = event.kept()?;
+            let earlier = event.body()?;
             let is_own = matches!(earlier.kind, EventKind::UserMessage) && earlier.speaker == said.speaker;
             is_own.then_some((event, earlier))
         });
@@ -190,8 +190,8 @@ impl RuleExtractor {
 }
 
 /// Returns the message right before, if someone else said it in the same conversation.
-fn asked<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<&'u str> {
-    let before = utterance.before.last().filter(|event| event.quarantined.is_none())?.kept()?;
+fn preceding_message<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<&'u str> {
+    let before = utterance.before.last().filter(|event| event.quarantined.is_none())?.body()?;
     let is_said = matches!(before.kind, EventKind::UserMessage | EventKind::AssistantMessage);
     let is_own = before.kind == said.kind && before.speaker == said.speaker;
     (is_said && !is_own && before.session == said.session).then_some(before.content.as_str())
@@ -225,7 +225,7 @@ impl Extractor for RuleExtractor {
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
         let mut extraction = Extraction::default();
-        let Some(said) = utterance.event.kept() else {
+        let Some(said) = utterance.event.body() else {
             extraction.remarks.push("skipped: erased".to_owned());
             return extraction;
         };
@@ -235,7 +235,7 @@ impl Extractor for RuleExtractor {
         } else if let Some(reason) = not_eligible(utterance.event, said) {
             extraction.remarks.push(format!("skipped: {reason}"));
         } else {
-            self.facts(said, &utterance.event.echo, asked(said, utterance), &mut extraction);
+            self.facts(said, &utterance.event.echo, preceding_message(said, utterance), &mut extraction);
             if !self.disabled.contains(Support::correction_rule()) {
                 extraction.facts.extend(self.taken_back(said, utterance));
             }
@@ -375,13 +375,15 @@ fn times(said: &NewEvent, own: &str, rules: Option<&DateRules>) -> Vec<TimeSpan>
     let Some(rules) = rules else { return Vec::new() };
     let anchor = Anchor { at: said.occurred_at, zone: &said.zone };
     let now = WorldTime::from_seconds(said.occurred_at.as_micros() / 1_000_000);
-    let [found, ahead] = rules.read_with(own, &anchor, [Lean::Past, Lean::Future]);
-    let span = |dated: &Dated| {
+    let [found, ahead] = rules.read_with(own, &anchor, [TimeBias::Past, TimeBias::Future]);
+    let span = |dated: &TimeExpression| {
         let span = dated.span();
         span.start as usize..span.end as usize
     };
-    let next = |of: &Dated| ahead.iter().find(|dated| dated.span() == of.span()).and_then(Dated::when);
-    let past = |dated: &Dated| {
+    let next = |of: &TimeExpression| {
+        ahead.iter().find(|dated| dated.span() == of.span()).and_then(TimeExpression::when)
+    };
+    let past = |dated: &TimeExpression| {
         let (past, future) = (dated.when()?, next(dated));
         let may_be_ahead = past.start.is_none() || begins_from(own, &span(dated));
         Some(future.filter(|future| may_be_ahead && is_nearer(future, &past, now)).unwrap_or(past))
@@ -392,7 +394,7 @@ fn times(said: &NewEvent, own: &str, rules: Option<&DateRules>) -> Vec<TimeSpan>
             span: span(dated),
             past: past(dated),
             future: next(dated),
-            is_length: matches!(dated, Dated::Length { .. }),
+            is_length: matches!(dated, TimeExpression::Length { .. }),
             is_ahead: next(dated).and_then(|when| when.start).is_some_and(|start| start > now),
         })
         .collect()

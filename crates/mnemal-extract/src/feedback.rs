@@ -6,7 +6,6 @@ pub(crate) mod token;
 
 mod echo;
 pub(crate) mod ids;
-mod kin;
 mod kinds;
 mod level;
 mod pack;
@@ -15,6 +14,7 @@ pub(crate) mod scope;
 mod score;
 mod signals;
 mod subject;
+mod word_class;
 
 use std::sync::OnceLock;
 
@@ -29,8 +29,8 @@ use self::echo::Echo;
 use self::level::{AGAIN_POINTS, Cues};
 use self::pack::{Pack, Rule};
 use self::pattern::Hit;
-use self::scope::{Asked, Scope};
-use self::score::{Class, Shown};
+use self::scope::{PrecedingMessage, Scope};
+use self::score::{Class, MessageSignals};
 use self::token::Token;
 use crate::authorship::OwnWords;
 use crate::packs::LanguagePacks;
@@ -145,7 +145,7 @@ const LEAST_SUM: f32 = -0.05;
 const WEIGHED: &str = "weighed";
 
 /// One match of a rule, before it becomes feedback.
-struct Found<'p> {
+struct RuleMatch<'p> {
     rule: &'p Rule,
     hit: Hit<usize>,
     sentence: usize,
@@ -161,7 +161,7 @@ pub(crate) struct Line {
 struct Message<'p> {
     lines: Vec<Line>,
     scopes: Vec<Scope>,
-    found: Vec<Found<'p>>,
+    found: Vec<RuleMatch<'p>>,
 }
 
 impl<'p> Message<'p> {
@@ -177,7 +177,7 @@ impl<'p> Message<'p> {
             .filter(|line| !line.tokens.is_empty())
             .collect();
         let scopes: Vec<Scope> = lines.iter().map(|line| Scope::of(pack, turn, line)).collect();
-        let asked = Asked::of(turn.assistant);
+        let asked = PrecedingMessage::of(turn.assistant);
         let mut found = Vec::new();
         for (sentence, (line, scope)) in lines.iter().zip(&scopes).enumerate() {
             if scope.is_closed {
@@ -187,15 +187,15 @@ impl<'p> Message<'p> {
             hits.retain(|hit| pack.rules.get(hit.tag).is_some_and(|rule| scope.admits(rule, hit, asked)));
             found.extend(
                 hits.into_iter()
-                    .filter_map(|hit| pack.rules.get(hit.tag).map(|rule| Found { rule, hit, sentence })),
+                    .filter_map(|hit| pack.rules.get(hit.tag).map(|rule| RuleMatch { rule, hit, sentence })),
             );
         }
         Self { lines, scopes, found }
     }
 
     /// Returns the signals of the message: cue families, matching rules, and its form.
-    fn shown(&self, pack: &Pack, turn: Turn<'_>) -> Shown {
-        let mut shown = pack.score.shown(&pack.lexicon, turn, &self.lines, &self.scopes);
+    fn signals(&self, pack: &Pack, turn: Turn<'_>) -> MessageSignals {
+        let mut shown = pack.score.signals(&pack.lexicon, turn, &self.lines, &self.scopes);
         for found in &self.found {
             shown.add(found.sentence, found.rule.id.as_str());
             if self.counts(found, turn) {
@@ -208,7 +208,7 @@ impl<'p> Message<'p> {
     /// Keeps the matches with enough evidence, in the message or in their own sentence, and adds a match for evidence from
     /// families alone.
     fn weigh(&mut self, pack: &'p Pack, turn: Turn<'_>) {
-        let shown = self.shown(pack, turn);
+        let shown = self.signals(pack, turn);
         for class in Class::ALL {
             let Some(sum) = pack.score.of(class, &shown) else { continue };
             let is_of = |rule: &Rule| Class::of(rule.act) == Some(class);
@@ -229,7 +229,7 @@ impl<'p> Message<'p> {
                 let (from, to) = pack.score.told_by(class, &shown, sentence);
                 let hit = |rule: &Rule| Hit { tag: rule.place, from, to, value: None, value_end: None };
                 let rule = pack.rules.iter().find(is_fit);
-                self.found.extend(rule.map(|rule| Found { rule, hit: hit(rule), sentence }));
+                self.found.extend(rule.map(|rule| RuleMatch { rule, hit: hit(rule), sentence }));
             }
         }
     }
@@ -242,11 +242,11 @@ impl<'p> Message<'p> {
     }
 
     /// Returns whether a match counts by itself: a weak one does only in a message that states and does nothing else.
-    fn counts(&self, found: &Found<'_>, turn: Turn<'_>) -> bool {
+    fn counts(&self, found: &RuleMatch<'_>, turn: Turn<'_>) -> bool {
         // What asks or quotes does more than state.
         let does_more =
             || turn.words().contains(['"', '“', '„', '«']) || self.scopes.iter().any(|scope| scope.is_marked);
-        let is_other = |found: &Found<'_>| match found.rule.act {
+        let is_other = |found: &RuleMatch<'_>| match found.rule.act {
             FeedbackAct::Praise | FeedbackAct::Preference => true,
             FeedbackAct::Directive => found.sentence == 0,
             _ => false,
@@ -260,7 +260,7 @@ fn read(pack: &Pack, turn: Turn<'_>) -> Vec<Feedback> {
         return Vec::new();
     }
     let mut message = Message::read(pack, turn);
-    if pack.score.is_empty() || Asked::of(turn.assistant) == Asked::Nothing {
+    if pack.score.is_empty() || PrecedingMessage::of(turn.assistant) == PrecedingMessage::Nothing {
         message.drop_weak(turn);
     } else {
         message.weigh(pack, turn);
@@ -285,7 +285,7 @@ fn is_dictation(pack: &Pack, turn: Turn<'_>) -> bool {
     let Some(assistant) = turn.assistant else { return false };
     let user = turn.words().trim();
     let is_quotation = user.starts_with(['"', '“', '„', '«']) && user.ends_with(['"', '”', '“', '»']);
-    if is_quotation && Asked::of(turn.assistant) == Asked::Question {
+    if is_quotation && PrecedingMessage::of(turn.assistant) == PrecedingMessage::Question {
         return true;
     }
     sentences(assistant).into_iter().next_back().is_some_and(|sentence| {
@@ -295,7 +295,7 @@ fn is_dictation(pack: &Pack, turn: Turn<'_>) -> bool {
 }
 
 /// Keeps, for each sentence, the first rule of each act, and of two acts that exclude each other the more telling one.
-fn keep_first_of_each_act(found: &mut Vec<Found<'_>>) {
+fn keep_first_of_each_act(found: &mut Vec<RuleMatch<'_>>) {
     found.sort_by_key(|found| (found.sentence, found.rule.act, found.rule.place, found.hit.from));
     found.dedup_by_key(|found| (found.sentence, found.rule.act));
     let acts: Vec<(usize, FeedbackAct)> =
@@ -312,13 +312,13 @@ fn keep_first_of_each_act(found: &mut Vec<Found<'_>>) {
     found.sort_by_key(|found| (found.sentence, found.hit.from));
 }
 
-fn make(pack: &Pack, turn: Turn<'_>, lines: &[Line], found: &Found<'_>, cues: Cues) -> Option<Feedback> {
+fn make(pack: &Pack, turn: Turn<'_>, lines: &[Line], found: &RuleMatch<'_>, cues: Cues) -> Option<Feedback> {
     let line = lines.get(found.sentence)?;
     let rule = found.rule;
     let tokens = &line.tokens;
     let first = tokens.get(found.hit.from)?;
     let last = tokens.get(found.hit.to.saturating_sub(1)).unwrap_or(first);
-    let said = subject::said(pack, turn.words(), tokens, &found.hit);
+    let said = subject::stated_value(pack, turn.words(), tokens, &found.hit);
     let target = subject::target(pack, tokens, &found.hit);
     let aspect = rule.aspect.unwrap_or_else(|| subject::aspect(pack, tokens));
     let mut feedback = Feedback {

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use mnemal_core::Result;
 
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
+use crate::prefilter::Prefilter;
 use crate::section::Section;
-use crate::sieve::Sieve;
 use crate::word::{Word, start, words};
 
 /// Splits the written words of a language into their parts.
@@ -18,9 +18,9 @@ pub(crate) struct Forms {
     /// Endings that are words of their own, with their apostrophe: `'m`, `n't`.
     suffixes: Vec<Box<str>>,
     /// Whole words with the words that they stand for.
-    whole: HashMap<Box<str>, Vec<Box<str>>, Quick>,
+    whole: HashMap<Box<str>, Vec<Box<str>>, WordHashBuilder>,
     /// The beginnings of these words.
-    begins: Sieve,
+    begins: Prefilter,
     /// Accents are left out of words, since many write without them.
     is_plain: bool,
     /// Words whose accent tells them from another: "qué".
@@ -33,7 +33,7 @@ impl Forms {
         let Some(section) = section else { return Ok(Self::default()) };
         let list =
             |key| -> Result<Vec<Box<str>>> { Ok(section.lines(key)?.into_iter().map(Into::into).collect()) };
-        let mut whole: HashMap<Box<str>, Vec<Box<str>>, Quick> = HashMap::default();
+        let mut whole: HashMap<Box<str>, Vec<Box<str>>, WordHashBuilder> = HashMap::default();
         for line in section.lines("forms")? {
             let (form, of) = line.split_once('=').unwrap_or((line, line));
             whole.insert(form.trim().into(), of.split_whitespace().map(Into::into).collect());

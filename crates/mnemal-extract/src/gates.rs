@@ -5,7 +5,7 @@ pub(crate) mod scope;
 
 use std::ops::{BitOr, BitOrAssign};
 
-use crate::clause::Reading;
+use crate::clause::AnalyzedSentence;
 use crate::language::Pack;
 
 /// A set of gates.
@@ -98,7 +98,7 @@ impl BitOrAssign for Gates {
 /// depend on the start or the end of a sentence.
 #[must_use]
 pub fn gates(sentence: &str) -> Gates {
-    Reading::new(sentence, Pack::english().gates()).gates()
+    AnalyzedSentence::new(sentence, Pack::english().gates()).gates()
 }
 
 /// Returns whether the words of a text deny something, pseudo-negations left out.

@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 pub(crate) struct WordHasher(u64);
 
 /// Builds the hash of a table.
-pub(crate) type Quick = BuildHasherDefault<WordHasher>;
+pub(crate) type WordHashBuilder = BuildHasherDefault<WordHasher>;
 
 impl WordHasher {
     fn mix(&mut self, word: u64) {

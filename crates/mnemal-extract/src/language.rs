@@ -9,7 +9,7 @@ use mnemal_text::{Language, is_stop_word};
 use crate::claims::rules::Rules;
 use crate::dates::is_hangul;
 use crate::gates::pack::GatePack;
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::section::PackFile;
 use crate::word::{Word, is_sign, words};
 
@@ -156,7 +156,7 @@ pub fn language(text: &str) -> &'static str {
     if !is_short || voted == "en" && text.is_ascii() && text.len() > 150 {
         return voted;
     }
-    told(text, voted)
+    correct_vote(text, voted)
 }
 
 /// Returns the code of Chinese, Japanese or Korean if the script shows that most of a text is in it: one with kana is Japanese,
@@ -210,7 +210,7 @@ impl SentenceLanguages {
     }
 }
 
-fn told(text: &str, voted: &'static str) -> &'static str {
+fn correct_vote(text: &str, voted: &'static str) -> &'static str {
     let packs = Pack::all();
     let words = words(text);
     let mut counts = vec![0_usize; packs.len()];
@@ -270,9 +270,9 @@ pub(crate) fn telling_words(text: &str, code: &str) -> usize {
 
 /// Returns the languages that a word, or what precedes its apostrophe, tells by itself: a bit for each, by its place.
 fn telling(word: &str) -> u16 {
-    static TELLING: OnceLock<HashMap<&'static str, u16, Quick>> = OnceLock::new();
+    static TELLING: OnceLock<HashMap<&'static str, u16, WordHashBuilder>> = OnceLock::new();
     let telling = TELLING.get_or_init(|| {
-        let mut telling: HashMap<&'static str, u16, Quick> = HashMap::default();
+        let mut telling: HashMap<&'static str, u16, WordHashBuilder> = HashMap::default();
         for (place, pack) in Pack::all().iter().enumerate() {
             for word in pack.gates().telling.iter() {
                 *telling.entry(word).or_default() |= 1 << place;

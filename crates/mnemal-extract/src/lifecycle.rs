@@ -10,9 +10,9 @@ use mnemal_core::{RuleId, Span, Timestamp};
 use mnemal_text::{Language, sentences};
 
 use self::keys::{Keys, Packs};
-use self::pack::Pack;
+use self::pack::LifecyclePack;
 use crate::authorship::OwnWords;
-use crate::dates::{Anchor, DateRules, Dated, Lean};
+use crate::dates::{Anchor, DateRules, TimeBias, TimeExpression};
 use crate::word::words;
 
 /// The scope in which an ending looks for its target.
@@ -322,10 +322,10 @@ pub fn duration(sentence: &str, anchor: &Anchor<'_>) -> Duration {
     let Some(pack) = pack_of(sentence) else { return Duration::Unsaid };
     match pack.holds(sentence) {
         None => Duration::Unsaid,
-        Some((Holds::Lasting, _)) => Duration::Lasting,
-        Some((Holds::Answer, _)) => Duration::Answer,
-        Some((Holds::Session, _)) => Duration::Session,
-        Some((Holds::Period, words)) => period(pack, sentence, words, anchor),
+        Some((RuleDuration::Lasting, _)) => Duration::Lasting,
+        Some((RuleDuration::Answer, _)) => Duration::Answer,
+        Some((RuleDuration::Session, _)) => Duration::Session,
+        Some((RuleDuration::Period, words)) => period(pack, sentence, words, anchor),
     }
 }
 
@@ -338,8 +338,8 @@ pub fn denies(text: &str) -> bool {
 /// Returns the content words that name the subject of a preference or habit, folded: without words of wishing, liking,
 /// suffering and time. "I'm allergic to walnuts" names walnuts.
 #[must_use]
-pub fn named(statement: &str) -> Vec<String> {
-    pack_of(statement).map(|pack| pack.named(statement)).unwrap_or_default()
+pub fn subject_words(statement: &str) -> Vec<String> {
+    pack_of(statement).map(|pack| pack.subject_words(statement)).unwrap_or_default()
 }
 
 /// Returns the coordinated parts of a name or statement: the cello, the flute. A language without a pack joins nothing.
@@ -351,7 +351,7 @@ pub fn joined_parts(text: &str, language: Language) -> Vec<&str> {
 
 /// How long, as a rule says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Holds {
+pub(crate) enum RuleDuration {
     Lasting,
     Answer,
     Session,
@@ -359,25 +359,27 @@ pub(crate) enum Holds {
 }
 
 /// Returns the end of the time that some words name.
-fn period(pack: &Pack, sentence: &str, words: Span, anchor: &Anchor<'_>) -> Duration {
+fn period(pack: &LifecyclePack, sentence: &str, words: Span, anchor: &Anchor<'_>) -> Duration {
     let Some(rules) = DateRules::built_in(&pack.language) else { return Duration::Unsaid };
     let meets = |span: Span| span.start < words.end && words.start < span.end;
-    let ends = |dated: &Dated| match dated {
-        Dated::When(when) => when.end.and_then(mnemal_core::WorldTime::timestamp),
-        Dated::Length { seconds, .. } => Some(anchor.at.plus_micros(seconds.saturating_mul(1_000_000))),
-        Dated::Recurring(_) | Dated::Refused(_) => None,
+    let ends = |dated: &TimeExpression| match dated {
+        TimeExpression::When(when) => when.end.and_then(mnemal_core::WorldTime::timestamp),
+        TimeExpression::Length { seconds, .. } => {
+            Some(anchor.at.plus_micros(seconds.saturating_mul(1_000_000)))
+        }
+        TimeExpression::Recurring(_) | TimeExpression::Refused(_) => None,
     };
-    let read = rules.read(sentence, anchor, Lean::Future);
+    let read = rules.read(sentence, anchor, TimeBias::Future);
     let end = read.iter().filter(|dated| meets(dated.span())).find_map(ends);
     end.filter(|end| *end > anchor.at).map_or(Duration::Unsaid, Duration::Until)
 }
 
-fn pack_of(text: &str) -> Option<&'static Pack> {
+fn pack_of(text: &str) -> Option<&'static LifecyclePack> {
     packs().get(place_of(text))
 }
 
 /// Returns the pack of the language of a text if it is one of those that may find something; most texts have none of them.
-fn pack_among(may_find: Packs, text: &str) -> Option<&'static Pack> {
+fn pack_among(may_find: Packs, text: &str) -> Option<&'static LifecyclePack> {
     if may_find.is_empty() {
         return None;
     }
@@ -393,15 +395,15 @@ fn place_of(text: &str) -> usize {
 
 fn ending_keys() -> &'static Keys {
     static KEYS: OnceLock<Keys> = OnceLock::new();
-    KEYS.get_or_init(|| keys(Pack::add_endings_to))
+    KEYS.get_or_init(|| keys(LifecyclePack::add_endings_to))
 }
 
 fn form_keys() -> &'static Keys {
     static KEYS: OnceLock<Keys> = OnceLock::new();
-    KEYS.get_or_init(|| keys(Pack::add_forms_to))
+    KEYS.get_or_init(|| keys(LifecyclePack::add_forms_to))
 }
 
-fn keys(add: fn(&Pack, usize, &mut Keys)) -> Keys {
+fn keys(add: fn(&LifecyclePack, usize, &mut Keys)) -> Keys {
     let mut keys = Keys::default();
     for (place, pack) in packs().iter().enumerate() {
         add(pack, place, &mut keys);
@@ -419,10 +421,10 @@ const PACKS: [(&str, &str); 6] = [
     ("zh", include_str!("../packs/zh/lifecycle.toml")),
 ];
 
-fn packs() -> &'static [Pack] {
-    static READ: OnceLock<Vec<Pack>> = OnceLock::new();
+fn packs() -> &'static [LifecyclePack] {
+    static READ: OnceLock<Vec<LifecyclePack>> = OnceLock::new();
     READ.get_or_init(|| {
-        PACKS.iter().filter_map(|(language, text)| Pack::parse(language, text).ok()).collect()
+        PACKS.iter().filter_map(|(language, text)| LifecyclePack::parse(language, text).ok()).collect()
     })
 }
 

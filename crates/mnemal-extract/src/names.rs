@@ -2,28 +2,28 @@
 //!
 //! Precision comes first: a possible name without evidence for a kind is skipped.
 
-mod another;
-mod beside;
 mod clean;
 mod code;
+mod gazetteer;
+mod homonym;
 mod identifier;
 mod kind;
-mod known;
+mod kind_agreement;
 mod lexicon;
+mod name_search;
+mod neighbors;
 mod opener;
 mod pack;
 pub(crate) mod quantity;
-mod reading;
 mod role;
 mod run;
-mod set;
 mod shape;
-mod shared;
 mod small_head;
 mod title;
 mod token;
 mod trim;
 mod weights;
+mod word_flags;
 
 use std::ops::Range;
 
@@ -34,12 +34,12 @@ pub use lexicon::{NameList, name_lists};
 
 use kind::weigh;
 use lexicon::Lexicon;
+use name_search::{Capitalization, NameSearch};
 use opener::Openers;
 use pack::Words;
-use reading::{Case, Reading};
 use run::Run;
-use set::Known;
 use token::{Gap, POSSESSIVES, Shape, Token};
+use word_flags::WordFlags;
 
 /// Returns the names, identifiers and quantities of a text, by position; they do not overlap.
 ///
@@ -59,14 +59,14 @@ use token::{Gap, POSSESSIVES, Shape, Token};
 pub fn mentions(text: &str, known: &Gazetteer) -> Vec<Mention> {
     let mut found: Vec<(Range<usize>, EntityKind)> = Vec::new();
     let tokens = token::tokens(text);
-    let of_space = known::known_names(text, &tokens, known);
+    let of_space = gazetteer::known_names(text, &tokens, known);
     found.extend(of_space.into_iter().map(|name| (name.span, name.kind)));
     found.extend(identifier::identifiers(text).into_iter().map(|range| (range, EntityKind::Identifier)));
     found.extend(quantity::quantities(text).into_iter().map(|range| (range, EntityKind::Quantity)));
     disjoint(&mut found);
     let mut reading = reading(text, tokens, &found);
     found.extend(titles(&mut reading).into_iter().map(|range| (range, EntityKind::Work)));
-    for (range, kind) in named(&reading) {
+    for (range, kind) in unlisted_names(&reading) {
         found.push((range, kind));
     }
     disjoint(&mut found);
@@ -76,7 +76,7 @@ pub fn mentions(text: &str, known: &Gazetteer) -> Vec<Mention> {
 /// Whether a word is an everyday word and no known given name: "tired", but not "grace".
 pub(crate) fn is_everyday_word(word: &str) -> bool {
     let known = Lexicon::built_in().of(&mnemal_text::fold(word));
-    known.has(Known::ORDINARY) && !known.has(Known::FIRST.with(Known::SURNAME))
+    known.has(WordFlags::ORDINARY) && !known.has(WordFlags::FIRST.with(WordFlags::SURNAME))
 }
 
 /// Sorts by position and drops nested ones; of two with the same start the first of the list stays.
@@ -98,7 +98,7 @@ fn mention(text: &str, range: &Range<usize>, kind: EntityKind) -> Option<Mention
         name.push_str("'s");
     }
     let span = Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? };
-    let is_another = another::is_another(text, range.start, kind);
+    let is_another = homonym::is_another(text, range.start, kind);
     Some(Mention { name, kind, span, is_another, kind_word: None })
 }
 
@@ -106,11 +106,11 @@ fn reading<'t>(
     text: &'t str,
     mut tokens: Vec<Token<'t>>,
     found: &[(Range<usize>, EntityKind)],
-) -> Reading<'t> {
+) -> NameSearch<'t> {
     let (lexicon, words) = (Lexicon::built_in(), Words::english());
     for token in tokens.iter_mut().filter(|token| token.is_possessive && token.shape.is_capital()) {
         let whole = format!("{}'s", token.key());
-        if lexicon.of(&whole).has(Known::NAMED) {
+        if lexicon.of(&whole).has(WordFlags::NAMED) {
             token.span.end += ending(text, token);
             token.is_possessive = false;
             token.lower = whole.into();
@@ -121,14 +121,14 @@ fn reading<'t>(
     for token in &tokens {
         if openers.has(text, token) {
             let of_word = Lexicon::built_in().of(token.key());
-            known.push(of_word.without(Known::NAMED).with(Known::REJECT));
+            known.push(of_word.without(WordFlags::NAMED).with(WordFlags::REJECT));
             begins.push(false);
             continue;
         }
         let entry = lexicon.entry(token.key());
-        let of_word = entry.without(Known::BEGINS).with(words.of(token.key()));
-        known.push(if of_word == Known::NOTHING { plural(lexicon, token) } else { of_word });
-        begins.push(entry.has(Known::BEGINS));
+        let of_word = entry.without(WordFlags::BEGINS).with(words.of(token.key()));
+        known.push(if of_word == WordFlags::NOTHING { plural(lexicon, token) } else { of_word });
+        begins.push(entry.has(WordFlags::BEGINS));
     }
     let mut is_taken = vec![false; tokens.len()];
     take(&tokens, found.iter().map(|(range, _)| range.clone()), &mut is_taken);
@@ -137,15 +137,15 @@ fn reading<'t>(
         *taken |= is_glued(text, token) || is_zone(text, token);
     }
     let has_case = cases(&tokens, &known, &is_taken);
-    Reading { text, tokens, known, begins, is_taken, has_case }
+    NameSearch { text, tokens, known, begins, is_taken, has_case }
 }
 
 /// "two Teslas": several things of a listed make.
-fn plural(lexicon: &Lexicon, token: &Token<'_>) -> Known {
+fn plural(lexicon: &Lexicon, token: &Token<'_>) -> WordFlags {
     let single = token.key().strip_suffix('s').filter(|single| token.shape.is_capital() && single.len() > 3);
-    let known = single.map_or(Known::NOTHING, |single| lexicon.of(single));
-    let is_made = known.has(Known::PRODUCT.with(Known::ORGANIZATION)) && !known.has(Known::FIRST);
-    if is_made { Known::PRODUCT } else { Known::NOTHING }
+    let known = single.map_or(WordFlags::NOTHING, |single| lexicon.of(single));
+    let is_made = known.has(WordFlags::PRODUCT.with(WordFlags::ORGANIZATION)) && !known.has(WordFlags::FIRST);
+    if is_made { WordFlags::PRODUCT } else { WordFlags::NOTHING }
 }
 
 /// Marks the words that lie in one of the ranges, which come by position.
@@ -204,7 +204,7 @@ fn is_glued(text: &str, token: &Token<'_>) -> bool {
 const SHORTEST_SENTENCE: usize = 5;
 
 /// Determines for each word how its sentence uses capitals.
-fn cases(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Vec<Case> {
+fn cases(tokens: &[Token<'_>], known: &[WordFlags], is_taken: &[bool]) -> Vec<Capitalization> {
     let mut cases = Vec::with_capacity(tokens.len());
     let whole = case(tokens, known, is_taken);
     let mut start = 0;
@@ -219,7 +219,11 @@ fn cases(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Vec<Case> 
             _ => whole,
         };
         // A text with capitals elsewhere has a sentence without one by chance.
-        let case = if case == Case::None && whole != Case::None { Case::Usual } else { case };
+        let case = if case == Capitalization::None && whole != Capitalization::None {
+            Capitalization::Usual
+        } else {
+            case
+        };
         cases.resize(end, case);
         start = end;
     }
@@ -229,21 +233,21 @@ fn cases(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Vec<Case> 
 /// Says how words use capitals. They say nothing where fewer than three small words in five are known (another language),
 /// where more everyday words are shouted than small, or where four and more than the small ones have a capital (a heading).
 /// Source of the shares: own choice.
-fn case(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Case {
+fn case(tokens: &[Token<'_>], known: &[WordFlags], is_taken: &[bool]) -> Capitalization {
     let (mut small, mut small_known, mut shouted, mut capital, mut capital_ordinary) = (0, 0, 0, 0, 0);
     for ((token, known), taken) in tokens.iter().zip(known).zip(is_taken) {
         if *taken || token.lower.len() < 2 {
             continue;
         }
-        let is_ordinary = known.has(Known::ORDINARY);
+        let is_ordinary = known.has(WordFlags::ORDINARY);
         match token.shape {
             Shape::Lower => {
                 small += 1;
-                small_known += usize::from(
-                    known.has(Known::ORDINARY.with(Known::NAMED).with(Known::REJECT).with(Known::KIN)),
-                );
+                small_known += usize::from(known.has(
+                    WordFlags::ORDINARY.with(WordFlags::NAMED).with(WordFlags::REJECT).with(WordFlags::KIN),
+                ));
             }
-            Shape::Shout => shouted += usize::from(is_ordinary && !known.has(Known::REJECT)),
+            Shape::Shout => shouted += usize::from(is_ordinary && !known.has(WordFlags::REJECT)),
             Shape::Capital | Shape::Mixed => {
                 capital += 1;
                 capital_ordinary += usize::from(is_ordinary && !token.is_initial);
@@ -255,11 +259,11 @@ fn case(tokens: &[Token<'_>], known: &[Known], is_taken: &[bool]) -> Case {
     let is_shouted = shouted >= 2 && shouted > small;
     let is_title_case = capital_ordinary >= 4 && capital_ordinary > small;
     if is_foreign || is_shouted || is_title_case {
-        Case::Useless
+        Capitalization::Useless
     } else if capital == 0 && shouted == 0 && small > 0 {
-        Case::None
+        Capitalization::None
     } else {
-        Case::Usual
+        Capitalization::Usual
     }
 }
 
@@ -279,7 +283,7 @@ const LONGEST_TITLE: usize = 7;
 const WORK_REACH: usize = 6;
 
 /// Every word of some length is capitalized, and there is no verb: "The Long Furrow", but not "I am late".
-fn is_title_case(reading: &Reading<'_>, words: Range<usize>) -> bool {
+fn is_title_case(reading: &NameSearch<'_>, words: Range<usize>) -> bool {
     let tokens = reading.tokens.get(words).unwrap_or_default();
     let is_speech = tokens.iter().any(|token| {
         matches!(
@@ -293,7 +297,7 @@ fn is_title_case(reading: &Reading<'_>, words: Range<usize>) -> bool {
 }
 
 /// Returns the quotations after "reading", "the film" and the like, and consumes their words.
-fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
+fn titles(reading: &mut NameSearch<'_>) -> Vec<Range<usize>> {
     let mut titles = Vec::new();
     for range in title::quoted(reading.text) {
         let inside = |token: &Token<'_>| range.start <= token.span.start && token.span.end <= range.end;
@@ -324,10 +328,10 @@ fn titles(reading: &mut Reading<'_>) -> Vec<Range<usize>> {
 }
 
 /// Returns the names that no list of the space knows, by position.
-fn named(reading: &Reading<'_>) -> Vec<(Range<usize>, EntityKind)> {
+fn unlisted_names(reading: &NameSearch<'_>) -> Vec<(Range<usize>, EntityKind)> {
     let runs: Vec<Run> = reading.runs().into_iter().filter(|run| may_be(reading, run)).collect();
     let evidence: Vec<_> = runs.iter().map(|run| weigh(reading, run)).collect();
-    let kinds = shared::settle(reading, &runs, &evidence);
+    let kinds = kind_agreement::settle(reading, &runs, &evidence);
     let spans = runs.iter().zip(kinds).filter_map(|(run, kind)| {
         let first = reading.token(run.words.start)?;
         let last = reading.token(run.words.end.checked_sub(1)?)?;
@@ -344,14 +348,14 @@ fn ending(text: &str, token: &Token<'_>) -> usize {
 }
 
 /// Where capitals are no evidence, only listed names count.
-fn may_be(reading: &Reading<'_>, run: &Run) -> bool {
+fn may_be(reading: &NameSearch<'_>, run: &Run) -> bool {
     let at = run.words.start;
-    let is_useless = reading.case(at) == Case::Useless;
-    let is_listed = run.is_phrase && run.listed.has(Known::NAMED) && !run.listed.has(Known::ORDINARY);
+    let is_useless = reading.case(at) == Capitalization::Useless;
+    let is_listed = run.is_phrase && run.listed.has(WordFlags::NAMED) && !run.listed.has(WordFlags::ORDINARY);
     !is_useless || is_listed && !run.is_lower && reading.token(at).is_some_and(|token| token.lower.len() > 3)
 }
 /// Whether a capitalized word is a first name and not in any other dictionary.
 pub(crate) fn is_first_name(word: &str) -> bool {
     let known = Lexicon::built_in().of(&lexicon::key(word));
-    word.starts_with(char::is_uppercase) && known.has(Known::FIRST) && !known.has(Known::ORDINARY)
+    word.starts_with(char::is_uppercase) && known.has(WordFlags::FIRST) && !known.has(WordFlags::ORDINARY)
 }

@@ -96,14 +96,14 @@ const PACKS: &[(&str, &str)] = &[
     ("zh", include_str!("../packs/zh/notes.toml")),
 ];
 
-fn packs() -> &'static LanguagePacks<Pack> {
-    static READ: OnceLock<LanguagePacks<Pack>> = OnceLock::new();
-    READ.get_or_init(|| LanguagePacks::new(PACKS, Pack::parse))
+fn packs() -> &'static LanguagePacks<NotePack> {
+    static READ: OnceLock<LanguagePacks<NotePack>> = OnceLock::new();
+    READ.get_or_init(|| LanguagePacks::new(PACKS, NotePack::parse))
 }
 
 /// The rules of one language.
 #[derive(Debug)]
-struct Pack {
+struct NotePack {
     language: String,
     lexicon: Lexicon,
     rules: Vec<Rule>,
@@ -127,7 +127,7 @@ struct Rule {
     counters: Vec<String>,
 }
 
-impl Pack {
+impl NotePack {
     fn parse(language: &str, text: &str) -> Result<Self> {
         let file = PackFile::parse(text)?;
         let root = file.root();

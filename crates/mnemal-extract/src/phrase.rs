@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use mnemal_text::{Language, is_stop_word};
 
-use crate::hash::Quick;
-use crate::sieve::Sieve;
+use crate::hash::WordHashBuilder;
+use crate::prefilter::Prefilter;
 use crate::word::{Word, is_sign, start};
 
 /// Relative frequencies of a short stop word, a longer one, and another short word, against a content word. Source: own choice,
@@ -24,13 +24,13 @@ const SHORT_WORD: usize = 4;
 /// Phrases by their first word.
 #[derive(Debug)]
 pub(crate) struct Phrases<T> {
-    by_first: HashMap<Box<str>, Vec<Phrase<T>>, Quick>,
-    firsts: Sieve,
+    by_first: HashMap<Box<str>, Vec<Phrase<T>>, WordHashBuilder>,
+    firsts: Prefilter,
 }
 
 impl<T> Default for Phrases<T> {
     fn default() -> Self {
-        Self { by_first: HashMap::default(), firsts: Sieve::default() }
+        Self { by_first: HashMap::default(), firsts: Prefilter::default() }
     }
 }
 
@@ -46,7 +46,7 @@ struct Phrase<T> {
 pub(crate) struct Step {
     choices: Arc<[Choice]>,
     /// The beginnings of the choices.
-    pub(crate) sieve: Sieve,
+    pub(crate) sieve: Prefilter,
     /// It may be missing.
     pub(crate) is_optional: bool,
     /// Words that may pass before the step.
@@ -141,9 +141,9 @@ impl<T: Copy> Phrases<T> {
     #[expect(clippy::fn_params_excessive_bools, reason = "whether the line asks for the start of a clause")]
     pub(crate) fn add_steps(&mut self, tag: T, is_clause_start: bool, steps: &Arc<[Step]>) {
         let Some(first) = steps.first() else { return };
-        let mut seen: HashSet<&str, Quick> = HashSet::default();
+        let mut seen: HashSet<&str, WordHashBuilder> = HashSet::default();
         for word in first.firsts().filter(|word| seen.insert(word)) {
-            self.firsts = self.firsts.with(Sieve::of(start(word)));
+            self.firsts = self.firsts.with(Prefilter::of(start(word)));
             let phrase = Phrase { is_clause_start, steps: Arc::clone(steps), tag };
             self.by_first.entry(word.into()).or_default().push(phrase);
         }
@@ -182,7 +182,7 @@ impl<T: Copy> Phrases<T> {
 
 /// Steps by the words that packs write them with: long lists stand in many lines.
 #[derive(Debug, Default)]
-pub(crate) struct StepCache(HashMap<Box<str>, (Step, Keys), Quick>);
+pub(crate) struct StepCache(HashMap<Box<str>, (Step, Keys), WordHashBuilder>);
 
 /// The words of which a text has one wherever a step stands, with how often texts have them together.
 type Keys = (Arc<[Box<str>]>, usize);

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use mnemal_core::{Error, Result};
 
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::section::{PackFile, Section};
 
 pub use mnemal_core::Cardinality;
@@ -43,7 +43,7 @@ pub enum RelationType {
 /// How a fact's weight decays with time.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fading {
+pub enum DecayClass {
     /// Not at all.
     Never,
     /// Over years.
@@ -77,7 +77,7 @@ pub struct PredicateInfo {
     /// Whether its end can be stated.
     pub ends: bool,
     /// How it decays.
-    pub fading: Fading,
+    pub fading: DecayClass,
     /// The allowed object kinds, by name: `location`, `date`, `literal` …
     pub objects: Vec<String>,
     /// Predicates that it implies: acquiring something implies owning it.
@@ -94,7 +94,7 @@ pub fn all() -> &'static [PredicateInfo] {
     &table().0
 }
 
-type Table = (Vec<PredicateInfo>, HashMap<String, usize, Quick>);
+type Table = (Vec<PredicateInfo>, HashMap<String, usize, WordHashBuilder>);
 
 fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
@@ -131,10 +131,10 @@ fn one(section: Section<'_>) -> Result<PredicateInfo> {
         _ => return Err(wrong("relation")),
     };
     let fading = match section.text("fading")? {
-        Some("never") => Fading::Never,
-        Some("slow") => Fading::Slow,
-        Some("normal") | None => Fading::Normal,
-        Some("fast") => Fading::Fast,
+        Some("never") => DecayClass::Never,
+        Some("slow") => DecayClass::Slow,
+        Some("normal") | None => DecayClass::Normal,
+        Some("fast") => DecayClass::Fast,
         _ => return Err(wrong("fading")),
     };
     let owned = |lines: Vec<&str>| lines.into_iter().map(str::to_owned).collect::<Vec<_>>();

@@ -45,7 +45,7 @@ pub fn program_elements(text: &str) -> Vec<Range<usize>> {
 #[derive(Debug)]
 struct Tag<'t> {
     name: &'t str,
-    kind: Kind,
+    kind: ProgramKind,
     range: Range<usize>,
     has_attributes: bool,
     /// Whether nothing precedes it on its line.
@@ -53,7 +53,7 @@ struct Tag<'t> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ProgramKind {
     Open,
     Close,
     Single,
@@ -142,9 +142,9 @@ fn tag_at(text: &str, at: usize) -> Option<Tag<'_>> {
     let (end, is_single) = tag_end(attributes)?;
     let len = rest.len() - attributes.len() + end;
     let kind = match (is_close, is_single) {
-        (true, _) => Kind::Close,
-        (false, true) => Kind::Single,
-        (false, false) => Kind::Open,
+        (true, _) => ProgramKind::Close,
+        (false, true) => ProgramKind::Single,
+        (false, false) => ProgramKind::Open,
     };
     let has_attributes = attributes.get(..end)?.contains('=');
     let leads = line_before(text, at).is_none();
@@ -194,8 +194,8 @@ fn pair(tags: &[Tag<'_>]) -> Vec<Element> {
     let mut elements: Vec<Element> = Vec::new();
     for tag in tags {
         match tag.kind {
-            Kind::Open | Kind::Single => {
-                let end = (tag.kind == Kind::Single).then_some(tag.range.end);
+            ProgramKind::Open | ProgramKind::Single => {
+                let end = (tag.kind == ProgramKind::Single).then_some(tag.range.end);
                 if end.is_none() {
                     open.entry(tag.name).or_default().push(elements.len());
                     closed.remove(tag.name);
@@ -208,7 +208,7 @@ fn pair(tags: &[Tag<'_>]) -> Vec<Element> {
                     leads: tag.leads,
                 });
             }
-            Kind::Close => {
+            ProgramKind::Close => {
                 let starts = open.get_mut(tag.name).and_then(Vec::pop);
                 // An end on a line of its own belongs to the element whose words hold another end.
                 let starts = starts.or_else(|| closed.get(tag.name).copied().filter(|_| tag.leads));

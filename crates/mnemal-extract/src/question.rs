@@ -283,13 +283,14 @@ fn name_at(text: &str, words: &[Word<'_>], at: usize) -> Option<(usize, usize)> 
         text,
         words,
         at,
-        if starts_sentence(text, words, at) { Place::Start } else { Place::Inside },
+        if starts_sentence(text, words, at) { WordPosition::Start } else { WordPosition::Inside },
     )?;
     let mut next = at + 1;
     while !is_possessive(words, next - 1) {
         let joined = (next..next + 2).take_while(|at| JOINERS.contains(&lower(words, *at))).count();
         let touches = (next..=next + joined).all(|at| is_next_to(text, words, at));
-        let Some(longer) = name_word(text, words, next + joined, Place::Inside).filter(|_| touches) else {
+        let Some(longer) = name_word(text, words, next + joined, WordPosition::Inside).filter(|_| touches)
+        else {
             break;
         };
         end = longer;
@@ -300,13 +301,13 @@ fn name_at(text: &str, words: &[Word<'_>], at: usize) -> Option<(usize, usize)> 
 
 /// Where a word is in its sentence.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum WordPosition {
     Start,
     Inside,
 }
 
 /// Returns where the word ends as part of a name, without "'s".
-fn name_word(text: &str, words: &[Word<'_>], at: usize, place: Place) -> Option<usize> {
+fn name_word(text: &str, words: &[Word<'_>], at: usize, place: WordPosition) -> Option<usize> {
     let word = words.get(at)?;
     let stem = word.lower.split('\'').next().unwrap_or_default();
     let is_contracted = word.lower.contains('\'')
@@ -316,8 +317,8 @@ fn name_word(text: &str, words: &[Word<'_>], at: usize, place: Place) -> Option<
         && stem != "d";
     let written = text.get(word.span.clone()).unwrap_or_default();
     let is_shouted = written.len() > 3 && written.bytes().all(|b| b.is_ascii_uppercase());
-    let is_common =
-        NOT_NAMES.contains(&stem) || ((place == Place::Start || is_shouted) && COMMON_STARTS.contains(&stem));
+    let is_common = NOT_NAMES.contains(&stem)
+        || ((place == WordPosition::Start || is_shouted) && COMMON_STARTS.contains(&stem));
     if !word.is_capitalised(text) || is_common || is_contracted || word.lower == "i" {
         return None;
     }

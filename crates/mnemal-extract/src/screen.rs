@@ -41,7 +41,7 @@ pub fn screen(text: &str) -> Option<&'static str> {
     if text.chars().filter(|c| matches!(c, '\u{E0020}'..='\u{E007F}')).count() >= HIDDEN {
         return Some("hidden_text");
     }
-    let shown = shown(text);
+    let shown = visible_text(text);
     let hidden = || others(text).iter().find_map(|text| literal(text).or_else(|| phrase(text)));
     // A text in two scripts is read in its own letters too.
     let own = || matches!(shown, Cow::Owned(_)).then(|| phrase(text)).flatten();
@@ -49,7 +49,7 @@ pub fn screen(text: &str) -> Option<&'static str> {
 }
 
 /// Returns the text as a reader sees it, in Latin letters where they only look like them.
-fn shown(text: &str) -> Cow<'_, str> {
+fn visible_text(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }

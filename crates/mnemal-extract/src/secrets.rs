@@ -51,7 +51,7 @@ pub enum Mode {
 
 /// A secret that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SecretMatch {
     /// The id of the rule that found it.
     pub rule: String,
     /// Bytes of the **original** text, on character boundaries.
@@ -69,7 +69,7 @@ pub struct Redaction<'t> {
     /// The text; borrowed if nothing was replaced.
     pub text: Cow<'t, str>,
     /// The secrets found, by position, without overlaps.
-    pub found: Vec<Found>,
+    pub found: Vec<SecretMatch>,
 }
 
 impl Redaction<'_> {
@@ -228,7 +228,7 @@ impl SecretRules {
                 out.push_str(&placeholder);
                 done = hit.span.end;
             }
-            found.push(Found { rule, span: hit.span, placeholder, mode });
+            found.push(SecretMatch { rule, span: hit.span, placeholder, mode });
         }
         if done == 0 {
             return Redaction { text: Cow::Borrowed(text), found };

@@ -19,7 +19,7 @@ use crate::secrets::token::Set;
 
 /// A made-up secret and a sentence that holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Planted {
+pub struct SyntheticSecret {
     /// The sentence, as a person or a program would write it.
     pub text: String,
     /// The part of the sentence that must not be stored anywhere.
@@ -42,7 +42,7 @@ pub fn secret(rule: &str, seed: u64) -> Option<String> {
 /// Returns a sentence with a secret of the rule in it; the same seed gives the same sentence.
 ///
 /// `None` if there is no such rule.
-pub fn phrase(rule: &str, seed: u64) -> Option<Planted> {
+pub fn phrase(rule: &str, seed: u64) -> Option<SyntheticSecret> {
     let rows: Vec<&Row> = ROWS.iter().filter(|row| row.id == rule).collect();
     let mut dice = Dice(
         seed ^ rule
@@ -70,12 +70,12 @@ fn lead(row: &Row, secret: &str) -> usize {
         .unwrap_or(0)
 }
 
-fn plain(secret: String) -> Planted {
-    Planted { text: format!("Here it is: {secret} and keep it safe."), secret }
+fn plain(secret: String) -> SyntheticSecret {
+    SyntheticSecret { text: format!("Here it is: {secret} and keep it safe."), secret }
 }
 
-fn within(before: &str, secret: String, after: &str) -> Planted {
-    Planted { text: [before, secret.as_str(), after].concat(), secret }
+fn within(before: &str, secret: String, after: &str) -> SyntheticSecret {
+    SyntheticSecret { text: [before, secret.as_str(), after].concat(), secret }
 }
 
 fn token(row: &Row, set: Set, usual: usize, dice: &mut Dice) -> String {
@@ -84,7 +84,7 @@ fn token(row: &Row, set: Set, usual: usize, dice: &mut Dice) -> String {
 }
 
 /// Rules whose secret is more than a prefix and a run.
-fn shaped(rule: &str, dice: &mut Dice) -> Planted {
+fn shaped(rule: &str, dice: &mut Dice) -> SyntheticSecret {
     use Set::{Alnum, Base64, Hex, Url};
     match rule {
         "aws_secret_key" => within("aws_secret_access_key = ", dice.letters(Base64, 40), "\n"),

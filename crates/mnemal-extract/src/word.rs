@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::sieve::Sieve;
+use crate::prefilter::Prefilter;
 
 /// A word: letters and digits, with apostrophes and hyphens inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +25,8 @@ impl<'t> Word<'t> {
     }
 
     /// Returns the mark of the word in a sieve.
-    pub(crate) fn sieve(&self) -> Sieve {
-        Sieve::of(self.start)
+    pub(crate) fn sieve(&self) -> Prefilter {
+        Prefilter::of(self.start)
     }
 
     /// Returns whether the word has a capital at its start.

@@ -3,7 +3,7 @@
 
 use jiff::{Timestamp as Moment, tz::TimeZone};
 use mnemal_core::{Timestamp, Zone};
-use mnemal_extract::{Anchor, DateRules, Lean};
+use mnemal_extract::{Anchor, DateRules, TimeBias};
 
 /// Wednesday.
 const NOW: &str = "2024-05-15T10:00:00Z";
@@ -19,11 +19,11 @@ fn times(language: &str, now: &str, text: &str) -> Vec<String> {
         let zoned = Moment::from_second(seconds).unwrap().to_zoned(TimeZone::UTC);
         zoned.strftime("%Y-%m-%dT%H:%M").to_string().replace("T00:00", "")
     };
-    let found = DateRules::built_in(language).unwrap().read(text, &anchor, Lean::Future);
+    let found = DateRules::built_in(language).unwrap().read(text, &anchor, TimeBias::Future);
     let end = |at: Option<mnemal_core::WorldTime>| at.map_or("…".to_owned(), |at| civil(at.as_seconds()));
     found
         .iter()
-        .filter_map(mnemal_extract::Dated::when)
+        .filter_map(mnemal_extract::TimeExpression::when)
         .map(|when| format!("{} {}", end(when.start), end(when.end)))
         .collect()
 }

@@ -2,8 +2,8 @@
 
 #[cfg(test)]
 mod tests {
-    use mnemal_core::{Grain, Timestamp, When, WorldTime, Zone};
-    use mnemal_extract::{Anchor, DateRules, Dated, Lean, dates};
+    use mnemal_core::{Granularity, Timestamp, When, WorldTime, Zone};
+    use mnemal_extract::{Anchor, DateRules, TimeBias, TimeExpression, dates};
     use proptest::prelude::*;
 
     /// A line of the gold set: `text`, `anchor`, `zone`, `lean`, `words`, `expect`, `start`, `end`, `grain`, `seconds`.
@@ -35,25 +35,25 @@ mod tests {
             }
         }
 
-        fn found(&self) -> Vec<Dated> {
+        fn found(&self) -> Vec<TimeExpression> {
             let at = Timestamp::from_micros(self.seconds("anchor").unwrap() * 1_000_000).unwrap();
-            let lean = if self.get("lean") == Some("past") { Lean::Past } else { Lean::Future };
+            let lean = if self.get("lean") == Some("past") { TimeBias::Past } else { TimeBias::Future };
             dates(self.get("text").unwrap(), &Anchor { at, zone: &self.zone() }, lean)
         }
 
-        fn is_met(&self, found: &[Dated]) -> bool {
+        fn is_met(&self, found: &[TimeExpression]) -> bool {
             let text = self.get("text").unwrap();
-            let words = |dated: &Dated| dated.span().of(text).unwrap();
+            let words = |dated: &TimeExpression| dated.span().of(text).unwrap();
             match (self.get("expect").unwrap(), found) {
                 ("none", found) => found.is_empty(),
-                ("refused", [Dated::Refused(_)]) => true,
-                ("recurring", [dated @ Dated::Recurring(_)]) => {
+                ("refused", [TimeExpression::Refused(_)]) => true,
+                ("recurring", [dated @ TimeExpression::Recurring(_)]) => {
                     self.get("words").unwrap().contains(words(dated))
                 }
-                ("length", [Dated::Length { seconds, .. }]) => {
+                ("length", [TimeExpression::Length { seconds, .. }]) => {
                     Some(*seconds) == self.get("seconds").map(|seconds| seconds.parse().unwrap())
                 }
-                ("when", [dated @ Dated::When(when)]) => {
+                ("when", [dated @ TimeExpression::When(when)]) => {
                     let ends = (when.start.map(WorldTime::as_seconds), when.end.map(WorldTime::as_seconds));
                     let grain = format!("{:?}", when.grain).to_lowercase();
                     let gold = self.get("words").unwrap();
@@ -82,9 +82,9 @@ mod tests {
         Zone { name: name.to_owned(), offset_seconds: 0 }
     }
 
-    fn only(text: &str, moment: &str, place: &str, lean: Lean) -> When {
+    fn only(text: &str, moment: &str, place: &str, lean: TimeBias) -> When {
         let found = dates(text, &Anchor { at: at(moment), zone: &zone(place) }, lean);
-        let [Dated::When(when)] = found[..] else { panic!("{text}: {found:?}") };
+        let [TimeExpression::When(when)] = found[..] else { panic!("{text}: {found:?}") };
         when
     }
 
@@ -95,7 +95,7 @@ mod tests {
 
     /// `yesterday` at a moment in a place: its first second and the first after it, in UTC.
     fn yesterday(moment: &str, place: &str) -> (String, String) {
-        span(only("I met Ana yesterday.", moment, place, Lean::Past))
+        span(only("I met Ana yesterday.", moment, place, TimeBias::Past))
     }
 
     fn both(start: &str, end: &str) -> (String, String) {
@@ -147,14 +147,14 @@ mod tests {
             "It rang at 2:30 am on March 31, 2024.",
             "2024-06-01T10:00:00Z",
             "Europe/Berlin",
-            Lean::Past,
+            TimeBias::Past,
         );
         assert_eq!(span(gap).0, "2024-03-31T01:30:00Z");
         let twice = only(
             "It rang at 2:30 am on October 27, 2024.",
             "2025-06-01T10:00:00Z",
             "Europe/Berlin",
-            Lean::Past,
+            TimeBias::Past,
         );
         assert_eq!(span(twice).0, "2024-10-27T00:30:00Z");
     }
@@ -162,20 +162,23 @@ mod tests {
     // The part of AD-27 (time grounding at extraction) that reads text; the graph orders undated values.
     #[test]
     fn words_count_from_the_moment_they_were_said_and_what_is_no_day_sets_no_time() {
-        let early = only("We moved three weeks ago.", "2023-03-31T12:00:00Z", "UTC", Lean::Past);
-        let late = only("We moved three weeks ago.", "2024-03-31T12:00:00Z", "UTC", Lean::Past);
-        assert_eq!((span(early).0, early.grain), ("2023-03-10T00:00:00Z".to_owned(), Grain::Day));
-        assert_eq!((span(late).0, late.grain), ("2024-03-10T00:00:00Z".to_owned(), Grain::Day));
+        let early = only("We moved three weeks ago.", "2023-03-31T12:00:00Z", "UTC", TimeBias::Past);
+        let late = only("We moved three weeks ago.", "2024-03-31T12:00:00Z", "UTC", TimeBias::Past);
+        assert_eq!((span(early).0, early.grain), ("2023-03-10T00:00:00Z".to_owned(), Granularity::Day));
+        assert_eq!((span(late).0, late.grain), ("2024-03-10T00:00:00Z".to_owned(), Granularity::Day));
         let anchor = Anchor { at: at("2024-03-31T12:00:00Z"), zone: &Zone::utc() };
-        assert!(matches!(dates("It was due on 30 February.", &anchor, Lean::Past)[..], [Dated::Refused(_)]));
-        assert!(dates("It was due some other time.", &anchor, Lean::Past).is_empty());
+        assert!(matches!(
+            dates("It was due on 30 February.", &anchor, TimeBias::Past)[..],
+            [TimeExpression::Refused(_)]
+        ));
+        assert!(dates("It was due some other time.", &anchor, TimeBias::Past).is_empty());
     }
 
     // The query-date grammar (AD-19); recall calls it with the time and zone of the request.
     #[test]
     fn a_question_names_its_window() {
         let moment = "2024-05-15T12:00:00Z";
-        let window = |text| span(only(text, moment, "UTC", Lean::Past));
+        let window = |text| span(only(text, moment, "UTC", TimeBias::Past));
         assert_eq!(
             window("What did I do last summer?"),
             both("2023-06-01T00:00:00Z", "2023-09-01T00:00:00Z")
@@ -191,7 +194,7 @@ mod tests {
             both("2024-05-03T00:00:00Z", "2024-05-08T00:00:00Z")
         );
         let anchor = Anchor { at: at(moment), zone: &Zone::utc() };
-        assert!(dates("What does Ana like?", &anchor, Lean::Past).is_empty());
+        assert!(dates("What does Ana like?", &anchor, TimeBias::Past).is_empty());
     }
 
     #[test]
@@ -211,7 +214,7 @@ mod tests {
             "It fell and they will fall again.",
             "That was the third time, the 2nd place.",
         ] {
-            assert_eq!(dates(text, &anchor, Lean::Past), [], "{text}");
+            assert_eq!(dates(text, &anchor, TimeBias::Past), [], "{text}");
         }
     }
 
@@ -220,7 +223,7 @@ mod tests {
         let pack = "[number]\n3 = ['drei']\n[unit]\nday = ['Tagen']\n[forms]\nlength = ['<n> <unit>']\nago = ['vor <length>']\n";
         let rules = DateRules::parse(pack).unwrap();
         let anchor = Anchor { at: at("2024-05-15T12:00:00Z"), zone: &Zone::utc() };
-        let found = rules.read("Das war vor drei Tagen.", &anchor, Lean::Past);
+        let found = rules.read("Das war vor drei Tagen.", &anchor, TimeBias::Past);
         assert_eq!(span(found[0].when().unwrap()).0, "2024-05-12T00:00:00Z");
         for broken in
             ["[forms]\nnothing = ['x']", "[forms]\nago = ['<lenth>']", "[unit]\nblink = ['x']", "[month"]
@@ -309,7 +312,7 @@ mod tests {
             text in texts(),
             micros in 0..253_402_300_799_999_999_i64,
             place in prop::sample::select(vec!["", "UTC", "Europe/Berlin", "Australia/Lord_Howe", "Nowhere/At_All"]),
-            lean in prop::sample::select(vec![Lean::Past, Lean::Future, Lean::Nearest]),
+            lean in prop::sample::select(vec![TimeBias::Past, TimeBias::Future, TimeBias::Nearest]),
         ) {
             let zone = Zone { name: place.to_owned(), offset_seconds: -16_200 };
             let anchor = Anchor { at: Timestamp::from_micros(micros).unwrap(), zone: &zone };
@@ -319,7 +322,7 @@ mod tests {
                 let span = dated.span();
                 prop_assert!(span.start >= last && span.end > span.start && span.of(&text).is_some());
                 last = span.end;
-                if let Dated::When(when) = dated {
+                if let TimeExpression::When(when) = dated {
                     prop_assert!(when.start.is_some() || when.end.is_some());
                     prop_assert!(when.start.zip(when.end).is_none_or(|(start, end)| start < end));
                 }

@@ -8,7 +8,7 @@ mod tests {
     };
     use proptest::prelude::*;
 
-    fn said(user: &str) -> Vec<Feedback> {
+    fn feedback_of(user: &str) -> Vec<Feedback> {
         feedback(Turn {
             user: &OwnWords::of_text(user),
             assistant: Some("Here is the reply that I drafted."),
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn a_wish_for_shorter_responses_is_an_explicit_preference() {
-        let found = said("Actually, I prefer shorter responses");
+        let found = feedback_of("Actually, I prefer shorter responses");
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].act, found[0].aspect), (FeedbackAct::Preference, Aspect::Length));
         assert_eq!((found[0].target.as_str(), found[0].is_explicit), ("reply", true));
@@ -39,7 +39,7 @@ mod tests {
     fn feedback_is_found_inside_a_longer_message() {
         let message = "The train was late again and I am hungry. Anyway, please never use emojis in your replies. \
                        My sister is coming at six.";
-        let found = said(message);
+        let found = feedback_of(message);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].act, found[0].polarity), (FeedbackAct::Directive, Polarity::DoNot));
         assert_eq!((found[0].target.as_str(), found[0].aspect), ("emoji", Aspect::Emoji));
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn what_is_right_instead_is_kept() {
-        let found = said("I said Tuesday.");
+        let found = feedback_of("I said Tuesday.");
         assert_eq!((found[0].act, found[0].value.as_deref()), (FeedbackAct::Repair, Some("Tuesday")));
     }
 
@@ -77,13 +77,13 @@ mod tests {
             "I never give up.",
             "Long time no see!",
         ] {
-            assert!(said(user).is_empty(), "{user}: {:?}", said(user));
+            assert!(feedback_of(user).is_empty(), "{user}: {:?}", feedback_of(user));
         }
     }
 
     #[test]
     fn a_complaint_that_comes_again_is_very_irritated_and_marked_as_a_repeat() {
-        let first = said("Your summary is too long.");
+        let first = feedback_of("Your summary is too long.");
         assert_eq!((first[0].act, first[0].irritation), (FeedbackAct::Reject, Irritation::Mild));
         let user = "The summary is still too long.";
         let again = feedback(Turn {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_level_rises_with_counted_cues() {
-        let level = |user: &str| said(user).first().map(|one| one.irritation);
+        let level = |user: &str| feedback_of(user).first().map(|one| one.irritation);
         assert_eq!(level("That's wrong."), Some(Irritation::Mild));
         assert_eq!(level("That's wrong!!!"), Some(Irritation::Very));
         assert_eq!(level("WRONG ANSWER. I already told you to use spaces."), Some(Irritation::Very));
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn an_anti_pattern_knows_its_alternative() {
-        let found = said("Stop using npm, use pnpm instead.");
+        let found = feedback_of("Stop using npm, use pnpm instead.");
         let directive = found.iter().find(|one| one.act == FeedbackAct::Directive).unwrap();
         assert_eq!(directive.polarity, Polarity::DoNot);
         assert!(directive.alternative.as_deref().is_some_and(|text| text.starts_with("pnpm")), "{found:?}");
@@ -135,7 +135,7 @@ mod tests {
             ("From now on don't ever call me sir.", "call me sir", None),
             ("From now on, use spaces instead of tabs.", "use tabs", None),
         ] {
-            let found = said(user);
+            let found = feedback_of(user);
             let one =
                 found.iter().find(|one| one.avoid.is_some()).unwrap_or_else(|| panic!("{user}: {found:?}"));
             assert_eq!((one.avoid.as_deref(), one.reason.as_deref()), (Some(avoid), reason), "{user}");
@@ -146,7 +146,11 @@ mod tests {
             "That didn't work either.",
             "Do it without making a mess, please, that's wrong.",
         ] {
-            assert!(said(user).iter().all(|one| one.avoid.is_none()), "{user}: {:?}", said(user));
+            assert!(
+                feedback_of(user).iter().all(|one| one.avoid.is_none()),
+                "{user}: {:?}",
+                feedback_of(user)
+            );
         }
     }
 
@@ -230,7 +234,7 @@ mod tests {
         #[test]
         fn a_quotation_of_feedback_is_none(words in "[a-z]{1,8}") {
             let user = format!("> never use {words}\n> always use {words}");
-            prop_assert!(said(&user).is_empty());
+            prop_assert!(feedback_of(&user).is_empty());
         }
     }
 }

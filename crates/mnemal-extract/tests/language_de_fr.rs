@@ -3,15 +3,15 @@
 #[cfg(test)]
 mod tests {
     use mnemal_core::{Timestamp, WorldTime, Zone};
-    use mnemal_extract::{Anchor, DateRules, Dated, Lean};
+    use mnemal_extract::{Anchor, DateRules, TimeBias, TimeExpression};
 
     /// Monday, 9 March 2026, noon.
     const NOON: i64 = 1_773_057_600;
 
-    fn read(language: &str, text: &str) -> Vec<Dated> {
+    fn read(language: &str, text: &str) -> Vec<TimeExpression> {
         let zone = Zone::utc();
         let at = Timestamp::from_micros(NOON * 1_000_000).unwrap();
-        DateRules::built_in(language).unwrap().read(text, &Anchor { at, zone: &zone }, Lean::Future)
+        DateRules::built_in(language).unwrap().read(text, &Anchor { at, zone: &zone }, TimeBias::Future)
     }
 
     fn civil(seconds: Option<i64>) -> String {
@@ -51,7 +51,7 @@ mod tests {
     fn dates_are_found_with_start_and_end() {
         let cases = GERMAN.map(|case| ("de", case)).into_iter().chain(FRENCH.map(|case| ("fr", case)));
         for (language, (text, start, end)) in cases {
-            let found: Vec<_> = read(language, text).iter().filter_map(Dated::when).collect();
+            let found: Vec<_> = read(language, text).iter().filter_map(TimeExpression::when).collect();
             let [when] = found.as_slice() else { panic!("{text}: {found:?}") };
             assert_eq!(civil(when.start.map(WorldTime::as_seconds)), start, "{text}");
             assert_eq!(civil(when.end.map(WorldTime::as_seconds)), end, "{text}");

@@ -40,7 +40,7 @@ mod tests {
             level: Level::User,
             quarantined: None,
             echo: Vec::new(),
-            body: Body::Kept(Box::new(said)),
+            body: Body::Present(Box::new(said)),
         }
     }
 

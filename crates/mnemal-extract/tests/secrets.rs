@@ -69,7 +69,7 @@ mod tests {
     ];
 
     /// Puts a planted secret into a context; returns the text and the form of the secret in it.
-    fn plant(planted: &synth::Planted, context: Context) -> (String, String) {
+    fn plant(planted: &synth::SyntheticSecret, context: Context) -> (String, String) {
         let (before, after) = planted.text.split_once(&planted.secret).unwrap();
         // A sentence around a bare token gives way to the context.
         let (before, after) = if before == "Here it is: " { ("", "") } else { (before, after) };

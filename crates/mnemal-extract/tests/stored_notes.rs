@@ -46,7 +46,7 @@ mod tests {
             level: origin.level(),
             quarantined: None,
             echo: Vec::new(),
-            body: Body::Kept(Box::new(said)),
+            body: Body::Present(Box::new(said)),
         };
         let known = Gazetteer::default();
         let found = RuleExtractor::new().extract(&Utterance { event: &event, before: &[], known: &known });

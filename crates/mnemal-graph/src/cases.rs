@@ -8,19 +8,19 @@ const STEM: usize = 3;
 
 /// Confidence that two words are one name in two cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sure {
+pub(crate) enum CaseConfidence {
     /// Counts only with other evidence.
     Hardly,
     Rather,
 }
 
 /// Returns the other case forms of a word, each with the confidence of its endings.
-pub(crate) fn forms(word: &str) -> Vec<(String, Sure)> {
+pub(crate) fn forms(word: &str) -> Vec<(String, CaseConfidence)> {
     let least = if is_family_first(word) { 2 } else { STEM };
     let is_long = |stem: &str| stem.chars().nth(least - 1).is_some();
     let mut found = Vec::new();
     for paradigm in &packs().paradigms {
-        let sure = if paradigm.is_weak { Sure::Hardly } else { Sure::Rather };
+        let sure = if paradigm.is_weak { CaseConfidence::Hardly } else { CaseConfidence::Rather };
         let same_script = |ending: &String| ending.chars().next().is_none_or(|sign| is_script_of(sign, word));
         if !paradigm.endings.iter().any(|ending| !ending.is_empty() && same_script(ending)) {
             continue;
@@ -37,16 +37,16 @@ pub(crate) fn forms(word: &str) -> Vec<(String, Sure)> {
         found.extend(
             word.strip_prefix(beginning.as_str())
                 .filter(|rest| is_long(rest))
-                .map(|rest| (rest.to_owned(), Sure::Rather)),
+                .map(|rest| (rest.to_owned(), CaseConfidence::Rather)),
         );
     }
     found
 }
 
 /// Returns whether two multi-word names are one name in two cases, and with what confidence.
-pub(crate) fn agree(one: &str, other: &str) -> Option<Sure> {
+pub(crate) fn agree(one: &str, other: &str) -> Option<CaseConfidence> {
     let (mut words, mut others) = (one.split(' '), other.split(' '));
-    let mut sure = Sure::Rather;
+    let mut sure = CaseConfidence::Rather;
     loop {
         match (words.next(), others.next()) {
             (Some(one), Some(other)) if one == other => {}
@@ -59,7 +59,7 @@ pub(crate) fn agree(one: &str, other: &str) -> Option<Sure> {
 
 /// Returns whether two words share a stem and have compatible endings. Gives the same result as looking one word up
 /// among the [`forms`] of the other, without building them.
-fn of_one_stem(one: &str, other: &str) -> Option<Sure> {
+fn of_one_stem(one: &str, other: &str) -> Option<CaseConfidence> {
     // After the common prefix only endings may follow, and one of them must have letters.
     let common = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     let rest = one.len().max(other.len()) - common;
@@ -75,7 +75,7 @@ fn of_one_stem(one: &str, other: &str) -> Option<Sure> {
         })
     };
     let found = packs().ending_as(one).chain(packs().ending_as(other)).filter(go_together);
-    found.map(|paradigm| if paradigm.is_weak { Sure::Hardly } else { Sure::Rather }).max()
+    found.map(|paradigm| if paradigm.is_weak { CaseConfidence::Hardly } else { CaseConfidence::Rather }).max()
 }
 
 /// Whether a character belongs to the script in which a word ends.
@@ -106,8 +106,10 @@ mod tests {
             ("فاطمه", "لفاطمه"),
             ("berlin", "berlins"),
         ] {
-            let listed = |one: &str, other: &str| forms(one).contains(&(other.to_owned(), Sure::Rather));
-            let found = agree(one, other) == Some(Sure::Rather) && agree(other, one) == Some(Sure::Rather);
+            let listed =
+                |one: &str, other: &str| forms(one).contains(&(other.to_owned(), CaseConfidence::Rather));
+            let found = agree(one, other) == Some(CaseConfidence::Rather)
+                && agree(other, one) == Some(CaseConfidence::Rather);
             assert!(found || listed(other, one), "{one} {other}");
             assert!(one.contains(' ') || listed(other, one), "{one} {other}");
         }
@@ -115,6 +117,6 @@ mod tests {
         {
             assert!(agree(one, other).is_none(), "{one} {other}");
         }
-        assert_eq!(agree("lukasz", "lukasza"), Some(Sure::Hardly));
+        assert_eq!(agree("lukasz", "lukasza"), Some(CaseConfidence::Hardly));
     }
 }

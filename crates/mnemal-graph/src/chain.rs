@@ -17,7 +17,7 @@ impl Chain {
 
 impl Extractor for Chain {
     fn producer(&self) -> Producer {
-        named("chain", &self.0)
+        producer_of("chain", &self.0)
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
@@ -52,7 +52,7 @@ impl Fallback {
 
 impl Extractor for Fallback {
     fn producer(&self) -> Producer {
-        named("fallback", &self.0)
+        producer_of("fallback", &self.0)
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
@@ -69,7 +69,7 @@ impl Extractor for Fallback {
 }
 
 /// Names a combination by its parts; its version is the sum of their versions, so it rises with each of them.
-fn named(how: &str, parts: &[Arc<dyn Extractor>]) -> Producer {
+fn producer_of(how: &str, parts: &[Arc<dyn Extractor>]) -> Producer {
     let producers: Vec<Producer> = parts.iter().map(|part| part.producer()).collect();
     let names: Vec<String> = producers.iter().map(|part| format!("{} {}", part.id, part.version)).collect();
     Producer {

@@ -1,6 +1,6 @@
 //! Calendar day of a deadline or a birthday: resolves relative words such as "tomorrow".
 
-use mnemal_core::{ExtractedFact, Grain, NewEvent, When, WorldTime, Zone};
+use mnemal_core::{ExtractedFact, Granularity, NewEvent, When, WorldTime, Zone};
 
 /// Seconds in a day.
 const DAY: i64 = 86_400;
@@ -13,9 +13,8 @@ pub(crate) fn of(fact: &ExtractedFact, said: &NewEvent) -> Option<String> {
     let (time, words) = (fact.time?, fact.object.text.as_str());
     match fact.predicate.as_str() {
         "deadline" => (!has_year(words)).then(|| text(time, &said.zone)).flatten(),
-        "birthday" => {
-            text(time, &said.zone).filter(|_| time.grain == Grain::Day && is_relative(time, words, said))
-        }
+        "birthday" => text(time, &said.zone)
+            .filter(|_| time.grain == Granularity::Day && is_relative(time, words, said)),
         _ => None,
     }
 }
@@ -37,12 +36,12 @@ fn text(time: When, zone: &Zone) -> Option<String> {
     let last = |end: WorldTime| WorldTime::from_seconds(end.as_seconds() - DAY).civil(zone);
     let first = time.start.map(|start| start.civil(zone));
     match time.grain {
-        Grain::Second | Grain::Minute | Grain::Hour => {
+        Granularity::Second | Granularity::Minute | Granularity::Hour => {
             let at = first.or_else(|| time.end.map(|end| end.civil(zone)))?;
             Some(format!("{} {:02}:{:02}", at.day_text(), at.hour, at.minute))
         }
-        Grain::Month => first.map(|at| format!("{:04}-{:02}", at.year, at.month)),
-        Grain::Year => first.map(|at| format!("{:04}", at.year)),
+        Granularity::Month => first.map(|at| format!("{:04}-{:02}", at.year, at.month)),
+        Granularity::Year => first.map(|at| format!("{:04}", at.year)),
         _ => match (time.start, time.end) {
             (Some(_), Some(end)) => Some(last(end).day_text()),
             (one, other) => Some(one.or(other)?.civil(zone).day_text()),

@@ -1,9 +1,9 @@
 //! The fold: applies an event to entities and facts. Pure: the same events give the same rows.
 
 mod decide;
-mod ended;
-mod held;
+mod endings;
 mod read;
+mod subject_facts;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,12 +16,12 @@ use mnemal_core::{
 
 use mnemal_extract::Ending;
 
-use self::held::Held;
 use self::read::{said_names, said_roles};
+use self::subject_facts::SubjectFacts;
 use crate::cardinality::Cardinalities;
 use crate::interval::{Version, weigh};
-use crate::names::{Names, Said, Saying, Shift};
-use crate::resolve::{self, Company};
+use crate::names::{IdentityChange, IdentityStatement, Names, Statement};
+use crate::resolve::{self, CooccurrenceMap};
 use crate::slot::{Claim, Slot, place, places};
 
 /// Predicates that "I left Alba" may end. Source: own choice from `predicates.toml` of the extractor.
@@ -42,9 +42,9 @@ pub(crate) struct Fold {
     /// The predicate cardinalities.
     pub(crate) held: Cardinalities,
     /// The believed facts by subject; a missing subject was not loaded.
-    facts: HashMap<EntityId, Held>,
+    facts: HashMap<EntityId, SubjectFacts>,
     /// The co-occurrences; a missing entity was not loaded.
-    company: Company,
+    company: CooccurrenceMap,
     /// The entities each session mentioned, and when last; a missing session was not loaded.
     sessions: HashMap<SessionId, BTreeMap<EntityId, Timestamp>>,
     /// Whether everything is in memory and nothing has to be loaded.
@@ -55,16 +55,16 @@ pub(crate) struct Fold {
 
 /// What one event says, and which producer read it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading<'e> {
+pub(crate) struct ExtractedEvent<'e> {
     pub(crate) event: &'e Event,
     pub(crate) kept: &'e NewEvent,
     pub(crate) extraction: &'e Extraction,
     pub(crate) producer: &'e Producer,
 }
 
-impl<'e> Reading<'e> {
-    fn said(&self) -> Said<'e> {
-        Said { event: self.event, occurred_at: self.kept.occurred_at, producer: self.producer }
+impl<'e> ExtractedEvent<'e> {
+    fn statement(&self) -> Statement<'e> {
+        Statement { event: self.event, occurred_at: self.kept.occurred_at, producer: self.producer }
     }
 
     fn is_echo(&self, span: Span) -> bool {
@@ -74,7 +74,7 @@ impl<'e> Reading<'e> {
 
 /// A claim with resolved entities, before it is placed in its slot.
 #[derive(Clone, Debug)]
-struct Resolved {
+struct ResolvedClaim {
     predicate: Predicate,
     topic: Option<String>,
     support: Support,
@@ -93,7 +93,7 @@ impl Fold {
 
     /// Returns the approximate size, in bytes, of the state that can be reloaded.
     pub(crate) fn weight(&self) -> usize {
-        let facts: usize = self.facts.values().map(Held::len).sum();
+        let facts: usize = self.facts.values().map(SubjectFacts::len).sum();
         let named: usize = self.sessions.values().map(BTreeMap::len).sum();
         let company: usize = self.company.values().map(BTreeSet::len).sum();
         facts * FACT_BYTES + (named + company) * PAIR_BYTES
@@ -105,7 +105,7 @@ impl Fold {
     }
 
     /// Returns whether the session must be loaded, and the candidates whose co-occurrences are not loaded.
-    pub(crate) fn unknown_company(&self, reading: Reading<'_>) -> (bool, Vec<EntityId>) {
+    pub(crate) fn unknown_company(&self, reading: ExtractedEvent<'_>) -> (bool, Vec<EntityId>) {
         if self.is_whole {
             return (false, Vec::new());
         }
@@ -175,19 +175,19 @@ impl Fold {
     }
 
     /// Computes the identity changes (merges and splits) that an event causes.
-    pub(crate) fn shift(&self, event: &Event, pending: &mut Pending) {
+    pub(crate) fn shift(&self, event: &Event, pending: &mut PendingClaims) {
         pending.shift = self.names.shift(&pending.sayings, event.id, pending.undone);
     }
 
     /// Weighs the claims of an event against the believed facts. The subjects of `pending` must be loaded.
-    pub(crate) fn weigh(&mut self, reading: Reading<'_>, pending: &Pending) {
-        let said = reading.said();
+    pub(crate) fn weigh(&mut self, reading: ExtractedEvent<'_>, pending: &PendingClaims) {
+        let said = reading.statement();
         let mut slots = self.rule(reading.event.id, pending);
         self.names.follow(&pending.shift, said);
         if let Some((id, name)) = &pending.renamed {
             self.names.choose(*id, name, said);
         }
-        let mut moved = self.displaced(&pending.shift.from);
+        let mut moved = self.take_displaced(&pending.shift.from);
         if let Some(decision) = pending.undone {
             self.names.unchoose(decision, said);
             self.names.withdraw(decision, said);
@@ -214,10 +214,10 @@ impl Fold {
         }
         let over = self.over(reading, pending);
         let said = decided.as_ref().unwrap_or(&pending.claims).iter();
-        let said = said.filter(|claim| !ended::is_ended(claim, &over));
+        let said = said.filter(|claim| !endings::is_ended(claim, &over));
         let claims = said.chain(&over).chain(&withdrawals);
         for claim in claims {
-            let Some(claim) = self.ended(claim) else { continue };
+            let Some(claim) = self.matching_end(claim) else { continue };
             let topic = claim.topic.as_deref();
             let (slot, claim) = place(&claim.predicate, topic, &claim.support, held, canon);
             slots.entry(slot).or_default().push(claim);
@@ -233,7 +233,7 @@ impl Fold {
 
     /// Returns the claim that an end applies to. "I left Alba" can end a job or a home, and only the known facts tell
     /// which; leaving a person ends neither.
-    fn ended<'c>(&self, claim: &'c Resolved) -> Option<Cow<'c, Resolved>> {
+    fn matching_end<'c>(&self, claim: &'c ResolvedClaim) -> Option<Cow<'c, ResolvedClaim>> {
         let is_left = claim.support.act == Act::End && LEFT.contains(&claim.predicate.as_str());
         if !is_left || claim.support.is_decided() {
             return Some(Cow::Borrowed(claim));
@@ -246,7 +246,8 @@ impl Fold {
                 && fact.superseded.is_none()
                 && self.name_of(&fact.object) == name
         };
-        let mut meant: Vec<&Fact> = known.into_iter().flat_map(Held::facts).filter(is_meant).collect();
+        let mut meant: Vec<&Fact> =
+            known.into_iter().flat_map(SubjectFacts::facts).filter(is_meant).collect();
         meant.sort_by_key(|fact| (fact.predicate != claim.predicate, fact.id));
         let Some(fact) = meant.first() else {
             let who = claim.support.object.entity().and_then(|id| self.names.get(id));
@@ -257,7 +258,11 @@ impl Fold {
             return Some(Cow::Borrowed(claim));
         }
         let support = Support { object: fact.object.clone(), ..claim.support.clone() };
-        Some(Cow::Owned(Resolved { predicate: fact.predicate.clone(), topic: fact.topic.clone(), support }))
+        Some(Cow::Owned(ResolvedClaim {
+            predicate: fact.predicate.clone(),
+            topic: fact.topic.clone(),
+            support,
+        }))
     }
 
     /// Returns the name of a value, in lowercase.
@@ -272,9 +277,9 @@ impl Fold {
 
     /// Applies a cardinality ruling or its undo; returns the slots to weigh again. The facts of that predicate must be
     /// loaded.
-    fn rule(&mut self, event: EventId, pending: &Pending) -> BTreeMap<Slot, Vec<Claim>> {
+    fn rule(&mut self, event: EventId, pending: &PendingClaims) -> BTreeMap<Slot, Vec<Claim>> {
         let mut slots = BTreeMap::new();
-        let Some(predicate) = self.ruled(pending) else { return slots };
+        let Some(predicate) = self.ruled_predicate(pending) else { return slots };
         let before = self.held.of(&predicate);
         match (pending.ruling.as_ref(), pending.undone) {
             (Some((_, is_decided, cardinality)), _) => {
@@ -301,7 +306,7 @@ impl Fold {
     }
 
     /// Returns the predicate that an event rules on, or whose ruling it undoes.
-    pub(crate) fn ruled(&self, pending: &Pending) -> Option<Predicate> {
+    pub(crate) fn ruled_predicate(&self, pending: &PendingClaims) -> Option<Predicate> {
         match (&pending.ruling, pending.undone) {
             (Some((predicate, ..)), _) => Some(predicate.clone()),
             (None, undone) => self.held.ruled_by(undone?).cloned(),
@@ -310,7 +315,7 @@ impl Fold {
 
     /// Removes the facts with these entities as subject or object that now belong to other entities, each with its former
     /// slots.
-    fn displaced(&mut self, entities: &BTreeSet<EntityId>) -> Vec<(Fact, Vec<Slot>)> {
+    fn take_displaced(&mut self, entities: &BTreeSet<EntityId>) -> Vec<(Fact, Vec<Slot>)> {
         // Few events change an identity, and the others should not pay for a scan over all facts.
         if entities.is_empty() {
             return Vec::new();
@@ -329,13 +334,19 @@ impl Fold {
     }
 
     /// Removes the facts that rest on undone words, each with its former slots.
-    fn resting_on(&mut self, pending: &Pending) -> Vec<(Fact, Vec<Slot>)> {
+    fn resting_on(&mut self, pending: &PendingClaims) -> Vec<(Fact, Vec<Slot>)> {
         let rests = |fact: &Fact| fact.supports.iter().any(|one| pending.takes_back(one));
         self.facts.values_mut().flat_map(|facts| facts.take(rests)).collect()
     }
 
     /// Replaces the believed facts of one slot by the versions that its claims give.
-    fn settle(&mut self, slot: &Slot, mut claims: Vec<Claim>, reading: Reading<'_>, ordinal: &mut u32) {
+    fn settle(
+        &mut self,
+        slot: &Slot,
+        mut claims: Vec<Claim>,
+        reading: ExtractedEvent<'_>,
+        ordinal: &mut u32,
+    ) {
         let (names, held) = (&self.names, &self.held);
         let canon = |id| names.canon(id);
         let mut before: Vec<Fact> = self.facts.entry(slot.subject).or_default().take_slot(slot);
@@ -400,12 +411,12 @@ impl Fold {
 
 /// An event's resolved claims and identity statements, not weighed yet.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pending {
-    claims: Vec<Resolved>,
+pub(crate) struct PendingClaims {
+    claims: Vec<ResolvedClaim>,
     /// Identity statements: which entities are the same, and which are not.
-    sayings: Vec<Saying>,
+    sayings: Vec<IdentityStatement>,
     /// The identity changes that follow.
-    shift: Shift,
+    shift: IdentityChange,
     mentioned: BTreeMap<EntityId, Span>,
     subjects: BTreeSet<EntityId>,
     /// The decision to undo.
@@ -424,7 +435,7 @@ pub(crate) struct Pending {
     replaced: Option<SessionId>,
 }
 
-impl Pending {
+impl PendingClaims {
     /// Returns the subjects whose facts must be loaded before weighing.
     pub(crate) fn subjects(&self) -> BTreeSet<EntityId> {
         let speaker = self.ended.iter().map(|(speaker, _)| speaker);
@@ -528,7 +539,7 @@ fn order(version: &Version) -> (String, Option<String>, String, Option<mnemal_co
     (predicate, version.topic.clone(), version.object.key(), version.valid_at, act)
 }
 
-fn fact(id: FactId, subject: EntityId, version: Version, reading: Reading<'_>) -> Fact {
+fn fact(id: FactId, subject: EntityId, version: Version, reading: ExtractedEvent<'_>) -> Fact {
     Fact {
         id,
         subject,

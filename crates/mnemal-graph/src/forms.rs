@@ -5,7 +5,7 @@ use mnemal_core::EntityKind;
 use crate::key::without_behind;
 use crate::kind;
 use crate::pack::packs;
-use crate::spelling::{is_family_first, letters, squeezed};
+use crate::spelling::{is_family_first, letters, squeeze};
 
 /// Letters of each word that group names across grammatical cases. Source: own choice; no ending reaches so far.
 const STEM: usize = 3;
@@ -30,7 +30,7 @@ pub(crate) struct Forms {
 }
 
 /// Returns the forms under which a known name is indexed.
-pub(crate) fn known(text: &str, key: &str, of: EntityKind) -> Forms {
+pub(crate) fn known_forms(text: &str, key: &str, of: EntityKind) -> Forms {
     let words: Vec<&str> = key.split(' ').collect();
     let mut forms = common(text, key, &words);
     if kind::class(of) == "who" {
@@ -59,14 +59,14 @@ pub(crate) fn known(text: &str, key: &str, of: EntityKind) -> Forms {
 }
 
 /// Returns the forms with which a name in a text is looked up.
-pub(crate) fn said(text: &str, key: &str, of: EntityKind) -> Forms {
+pub(crate) fn spoken_forms(text: &str, key: &str, of: EntityKind) -> Forms {
     let words: Vec<&str> = key.split(' ').collect();
     let mut forms = common(text, key, &words);
     forms.parts.push(forms.whole.clone());
     if kind::class(of) == "who" || of == EntityKind::Concept {
         if let [word] = words.as_slice() {
             forms.short.extend_from_slice(packs().full_names(word));
-            forms.parts.extend(called(word).map(str::to_owned));
+            forms.parts.extend(familiar_name(word).map(str::to_owned));
         }
         who_variants(&words, &mut forms.variants);
         if let [first, .., last] = words.as_slice()
@@ -103,7 +103,7 @@ fn common(text: &str, key: &str, words: &[&str]) -> Forms {
     let stem = |word: &&str| word.chars().take(STEM).collect::<String>();
     let is_long = words.len() > 1 && words.iter().any(|word| word.chars().nth(STEM).is_some());
     Forms {
-        whole: squeezed(key),
+        whole: squeeze(key),
         parts: Vec::new(),
         short: Vec::new(),
         variants: thing.into_iter().collect(),
@@ -121,12 +121,12 @@ pub(crate) fn thing(name: &str) -> Option<String> {
 fn who_parts(words: &[&str], parts: &mut Vec<String>) {
     let [first, .., last] = words else { return };
     if !is_initial(first) {
-        parts.push(squeezed(first));
+        parts.push(squeeze(first));
     }
-    parts.push(squeezed(last));
+    parts.push(squeeze(last));
     for count in 2..words.len() {
         let (begin, end) = (words.get(..count), words.get(words.len() - count..));
-        parts.extend(begin.into_iter().chain(end).map(|part| squeezed(&part.concat())));
+        parts.extend(begin.into_iter().chain(end).map(|part| squeeze(&part.concat())));
     }
 }
 
@@ -134,7 +134,7 @@ fn who_parts(words: &[&str], parts: &mut Vec<String>) {
 fn who_variants(words: &[&str], variants: &mut Vec<String>) {
     for count in 1..words.len().min(3) {
         let Some((given, rest)) = words.split_at_checked(count) else { continue };
-        let rest = squeezed(&rest.concat());
+        let rest = squeeze(&rest.concat());
         variants.extend(full_names(&given.join(" ")).map(|name| format!("{SHORT}{name} {rest}")));
     }
 }
@@ -155,19 +155,19 @@ fn firm_parts(key: &str, words: &[&str], parts: &mut Vec<String>) {
         if shorter == rest {
             break;
         }
-        parts.push(squeezed(shorter));
+        parts.push(squeeze(shorter));
         rest = shorter;
     }
     let begins = |words: &[&str], parts: &mut Vec<String>| {
         let counts = 1..words.len();
-        parts.extend(counts.filter_map(|count| words.get(..count)).map(|begin| squeezed(&begin.concat())));
+        parts.extend(counts.filter_map(|count| words.get(..count)).map(|begin| squeeze(&begin.concat())));
     };
     begins(words, parts);
     if let Some((head, rest)) = words.split_first()
         && packs().firm_heads.contains(*head)
         && !rest.is_empty()
     {
-        parts.push(squeezed(&rest.concat()));
+        parts.push(squeeze(&rest.concat()));
         begins(rest, parts);
     }
 }
@@ -190,7 +190,7 @@ fn is_abbreviation(text: &str, key: &str) -> bool {
 fn without_year(words: &[&str]) -> Option<String> {
     let (year, base) = words.split_last()?;
     let is_year = year.len() == 4 && year.bytes().all(|digit| digit.is_ascii_digit());
-    (is_year && !base.is_empty()).then(|| squeezed(&base.concat()))
+    (is_year && !base.is_empty()).then(|| squeeze(&base.concat()))
 }
 
 fn is_initial(word: &str) -> bool {
@@ -209,7 +209,7 @@ pub(crate) fn family_first(key: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the name in a familiar form of address: 张 in 小张.
-fn called(word: &str) -> Option<&str> {
+fn familiar_name(word: &str) -> Option<&str> {
     let (at, _) = word.char_indices().nth(1)?;
     let (call, rest) = word.split_at_checked(at)?;
     (packs().calls.contains(call) && packs().surnames.contains(rest)).then_some(rest)
@@ -221,8 +221,8 @@ mod tests {
     use crate::key::name_key;
 
     fn meet(one: &str, other: &str, kind: EntityKind) -> bool {
-        let known = known(one, &name_key(one, kind), kind);
-        let said = said(other, &name_key(other, kind), kind);
+        let known = known_forms(one, &name_key(one, kind), kind);
+        let said = spoken_forms(other, &name_key(other, kind), kind);
         known.whole == said.whole
             || said.parts.iter().any(|part| known.parts.contains(part))
             || said.short.iter().any(|name| known.short.contains(name))

@@ -8,7 +8,7 @@ use mnemal_core::{
     MentionFilter, MentionRow, Result, UserId, Within, WorldTime,
 };
 
-use crate::index::How;
+use crate::index::MatchQuality;
 use crate::key::name_key;
 use crate::names::{Names, as_known};
 use crate::resolve::{self, USER, speaker_ids};
@@ -59,7 +59,7 @@ impl Graph {
     pub async fn whom(&self, who: &str, as_of: AsOf) -> Result<Entity> {
         let mut found = self.exactly_called(who, as_of).await?;
         if found.is_empty() && who.parse::<EntityId>().is_err() {
-            found = self.partly_called(who, as_of).await?;
+            found = self.find_by_partial_name(who, as_of).await?;
         }
         self.only(who, found, as_of).await
     }
@@ -76,7 +76,7 @@ impl Graph {
         if !self.is_bare(only, as_of).await? || who.parse::<EntityId>().is_ok() {
             return self.whom(who, as_of).await;
         }
-        let mut full = self.partly_called(who, as_of).await?;
+        let mut full = self.find_by_partial_name(who, as_of).await?;
         full.retain(|entity| entity.id != only.id && entity.kind == EntityKind::Person);
         if full.is_empty() { self.whom(who, as_of).await } else { self.only(who, full, as_of).await }
     }
@@ -103,7 +103,7 @@ impl Graph {
     async fn exactly_called(&self, who: &str, as_of: AsOf) -> Result<Vec<Entity>> {
         match who.parse::<EntityId>() {
             Ok(id) => self.entities([id], as_of).await,
-            Err(_) => self.called(who, as_of).await,
+            Err(_) => self.find_by_name(who, as_of).await,
         }
     }
 
@@ -121,15 +121,15 @@ impl Graph {
         }
     }
 
-    async fn called(&self, who: &str, as_of: AsOf) -> Result<Vec<Entity>> {
-        let named = self.named(who, as_of).await?;
+    async fn find_by_name(&self, who: &str, as_of: AsOf) -> Result<Vec<Entity>> {
+        let named = self.entities_named(who, as_of).await?;
         if !named.is_empty() {
             return Ok(named);
         }
         let shown = mnemal_text::fold(who);
         if shown == USER {
             // The owner is still `user` after giving a name.
-            let owner = self.known(speaker_ids(self.user.as_ref()), as_of).await?;
+            let owner = self.shared_entities(speaker_ids(self.user.as_ref()), as_of).await?;
             if !owner.is_empty() {
                 return Ok(owner.into_iter().map(Arc::unwrap_or_clone).collect());
             }
@@ -140,12 +140,14 @@ impl Graph {
     }
 
     /// Returns the entities of whose names this is a part, a short form or another spelling.
-    async fn partly_called(&self, who: &str, as_of: AsOf) -> Result<Vec<Entity>> {
+    async fn find_by_partial_name(&self, who: &str, as_of: AsOf) -> Result<Vec<Entity>> {
         let names = Names::from_rows(own(self.store.entities(&EntityFilter::all()).await?));
         let mut found = BTreeSet::new();
         for kind in KINDS {
             let meant = resolve::candidates(&names, who, kind);
-            found.extend(meant.into_iter().filter(|(_, how)| *how != How::Doubtful).map(|(id, _)| id));
+            found.extend(
+                meant.into_iter().filter(|(_, how)| *how != MatchQuality::Doubtful).map(|(id, _)| id),
+            );
         }
         self.entities(found, as_of).await
     }
@@ -154,7 +156,7 @@ impl Graph {
     async fn several(&self, who: &str, found: &[Entity], as_of: AsOf) -> Result<Error> {
         let mut list = Vec::new();
         for entity in found {
-            let n_events = self.sightings(entity.id, as_of).await?.map_or(0, |seen| seen.events);
+            let n_events = self.mention_stats(entity.id, as_of).await?.map_or(0, |seen| seen.events);
             let roles: Vec<String> = entity.roles.iter().map(|(_, role)| format!(", {role}")).collect();
             let (id, name, kind) = (entity.id, &entity.name, entity.kind.as_str());
             list.push(format!("{id} {name} ({kind}{}, named in {n_events} events)", roles.concat()));
@@ -171,7 +173,7 @@ impl Graph {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    pub async fn named(&self, name: &str, as_of: AsOf) -> Result<Vec<Entity>> {
+    pub async fn entities_named(&self, name: &str, as_of: AsOf) -> Result<Vec<Entity>> {
         let keys: BTreeSet<String> = KINDS.into_iter().map(|kind| name_key(name, kind)).collect();
         let filter = EntityFilter { keys: Within::Only(keys.into_iter().collect()), ..EntityFilter::all() };
         let found = self.store.entities(&filter).await?;
@@ -187,11 +189,11 @@ impl Graph {
         ids: impl IntoIterator<Item = EntityId>,
         as_of: AsOf,
     ) -> Result<Vec<Entity>> {
-        Ok(own(self.known(ids, as_of).await?))
+        Ok(own(self.shared_entities(ids, as_of).await?))
     }
 
     /// The same, with shared rows.
-    pub(crate) async fn known(
+    pub(crate) async fn shared_entities(
         &self,
         ids: impl IntoIterator<Item = EntityId>,
         as_of: AsOf,
@@ -203,7 +205,7 @@ impl Graph {
             wanted.dedup();
             let ids = Within::Only(std::mem::take(&mut wanted));
             for entity in self.store.entities(&EntityFilter { ids, ..EntityFilter::all() }).await? {
-                match entity.joined_at(as_of.belief) {
+                match entity.merged_into_at(as_of.belief) {
                     Some(into) => wanted.push(into),
                     None => found.push(entity),
                 }
@@ -221,7 +223,9 @@ impl Graph {
     /// `Unavailable` when the database does not answer.
     pub async fn all(&self, filter: &EntityFilter, as_of: AsOf) -> Result<Vec<Entity>> {
         let mut all = self.store.entities(filter).await?;
-        all.retain(|entity| entity.is_known_at(as_of.belief) && entity.joined_at(as_of.belief).is_none());
+        all.retain(|entity| {
+            entity.is_known_at(as_of.belief) && entity.merged_into_at(as_of.belief).is_none()
+        });
         let mut all = own(all.into_iter().map(|entity| as_known(entity, as_of.belief)).collect());
         all.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
         Ok(all)
@@ -285,9 +289,9 @@ impl Graph {
     pub async fn parts(&self, id: EntityId, as_of: AsOf) -> Result<Vec<Entity>> {
         let (mut known, mut open, mut parts) = (BTreeSet::from([id]), vec![id], Vec::new());
         while let Some(into) = open.pop() {
-            let filter = EntityFilter { joined: Within::Only(into), ..EntityFilter::all() };
+            let filter = EntityFilter { merged_into: Within::Only(into), ..EntityFilter::all() };
             for entity in self.store.entities(&filter).await? {
-                if entity.joined_at(as_of.belief) == Some(into) && known.insert(entity.id) {
+                if entity.merged_into_at(as_of.belief) == Some(into) && known.insert(entity.id) {
                     open.push(entity.id);
                     parts.push(Arc::unwrap_or_clone(as_known(entity, as_of.belief)));
                 }
@@ -314,7 +318,7 @@ impl Graph {
     /// The pairs are computed from all rows each time, in time proportional to the names and mentions of the space; nothing
     /// is stored. A pair disappears once it is merged (`Decision::Merge` with `one` and `into`), and for good once that is
     /// undone or a person has split the two. Nothing merges automatically; where
-    /// [`Likeness::is_for_people`](crate::Likeness::is_for_people) holds, no pass may propose the merge either.
+    /// [`DuplicateReason::is_for_people`](crate::DuplicateReason::is_for_people) holds, no pass may propose the merge either.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mnemal_core::{EntityId, EntityKind};
 
-use crate::cases::{self, Sure};
+use crate::cases::{self, CaseConfidence};
+use crate::edit_distance;
 use crate::forms::{self, Forms};
 use crate::pack::packs;
-use crate::slip;
 
 /// Entities by the forms of their names.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Index {
 
 /// A name in a text: its spelling, its key, and its kind.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Called<'n> {
+pub(crate) struct NameMention<'n> {
     pub(crate) text: &'n str,
     pub(crate) key: &'n str,
     pub(crate) kind: EntityKind,
@@ -32,7 +32,7 @@ pub(crate) struct Called<'n> {
 
 /// How a name in a text matches a known one, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum How {
+pub(crate) enum MatchQuality {
     /// It differs by one letter, or is in an uncertain case form; only co-occurrence can confirm it.
     Doubtful,
     /// It is short for a part of the name, and was not stated as a name yet.
@@ -44,12 +44,12 @@ pub(crate) enum How {
 }
 
 /// Candidate entities, with how the name matches each.
-pub(crate) type Meant = BTreeMap<EntityId, How>;
+pub(crate) type NameCandidates = BTreeMap<EntityId, MatchQuality>;
 
 impl Index {
     /// Adds a name of an entity to the index.
-    pub(crate) fn insert(&mut self, id: EntityId, name: Called<'_>) {
-        let forms = forms::known(name.text, name.key, name.kind);
+    pub(crate) fn insert(&mut self, id: EntityId, name: NameMention<'_>) {
+        let forms = forms::known_forms(name.text, name.key, name.kind);
         self.backwards.entry(forms.whole.chars().rev().collect()).or_default().insert(id);
         self.whole.entry(forms.whole).or_default().insert(id);
         for part in forms.parts {
@@ -67,37 +67,37 @@ impl Index {
     }
 
     /// Returns the entities with this whole name, separators removed.
-    pub(crate) fn bearing(&self, whole: &str) -> Meant {
-        self.whole.get(whole).into_iter().flatten().map(|id| (*id, How::Whole)).collect()
+    pub(crate) fn bearing(&self, whole: &str) -> NameCandidates {
+        self.whole.get(whole).into_iter().flatten().map(|id| (*id, MatchQuality::Whole)).collect()
     }
 
     /// Returns the entities of whose name this is a part, or short for a part.
-    pub(crate) fn with_part(&self, forms: &Forms) -> Meant {
+    pub(crate) fn with_part(&self, forms: &Forms) -> NameCandidates {
         let short = forms.short.iter().filter_map(|name| self.short.get(name)).flatten();
         let parts = forms.parts.iter().filter_map(|part| self.parts.get(part)).flatten();
-        short.map(|id| (*id, How::Short)).chain(parts.map(|id| (*id, How::Part))).collect()
+        short.map(|id| (*id, MatchQuality::Short)).chain(parts.map(|id| (*id, MatchQuality::Part))).collect()
     }
 
     /// Returns the entities with another name of the same meaning.
-    pub(crate) fn with_variant(&self, forms: &Forms) -> Meant {
+    pub(crate) fn with_variant(&self, forms: &Forms) -> NameCandidates {
         let find = |form: &String| self.variants.get(form).or_else(|| self.whole.get(form));
-        let loose = forms.loose.iter().filter_map(find).flatten().map(|id| (*id, How::Part));
-        let whole = forms.variants.iter().filter_map(find).flatten().map(|id| (*id, How::Whole));
+        let loose = forms.loose.iter().filter_map(find).flatten().map(|id| (*id, MatchQuality::Part));
+        let whole = forms.variants.iter().filter_map(find).flatten().map(|id| (*id, MatchQuality::Whole));
         loose.chain(whole).collect()
     }
 
     /// Returns the entities whose name, or a part of it, has this case form.
     ///
     /// A case form is not a name of its own; where it is also another given name, only co-occurrence can confirm it.
-    pub(crate) fn in_other_case(&self, key: &str, forms: &Forms) -> Meant {
-        let mut found = Meant::new();
-        let mut add = |id: EntityId, sure: Sure, other: &str| {
-            let how = match (sure, slip::are_names(key, other)) {
-                (Sure::Rather, false) => How::Part,
+    pub(crate) fn in_other_case(&self, key: &str, forms: &Forms) -> NameCandidates {
+        let mut found = NameCandidates::new();
+        let mut add = |id: EntityId, sure: CaseConfidence, other: &str| {
+            let how = match (sure, edit_distance::are_names(key, other)) {
+                (CaseConfidence::Rather, false) => MatchQuality::Part,
                 // "Anna" and "Anne" are two names wherever a language does not decline names.
-                (Sure::Hardly, true) => return,
-                (Sure::Rather, true) if key.is_ascii() => return,
-                _ => How::Doubtful,
+                (CaseConfidence::Hardly, true) => return,
+                (CaseConfidence::Rather, true) if key.is_ascii() => return,
+                _ => MatchQuality::Doubtful,
             };
             let known = found.entry(id).or_insert(how);
             *known = how.max(*known);
@@ -125,7 +125,7 @@ impl Index {
     ///
     /// A single slip leaves one half of a name intact, so only names with the same beginning or end are compared.
     pub(crate) fn one_off(&self, whole: &str) -> Vec<(EntityId, String)> {
-        if !slip::is_telling(whole) {
+        if !edit_distance::is_telling(whole) {
             return Vec::new();
         }
         let backwards: String = whole.chars().rev().collect();
@@ -133,7 +133,7 @@ impl Index {
         for (map, name) in [(&self.whole, whole), (&self.backwards, backwards.as_str())] {
             let half = half(name);
             let alike = map.range(half.to_owned()..).take_while(|(known, _)| known.starts_with(half));
-            let off = alike.filter(|(known, _)| slip::is_one_off(known, name));
+            let off = alike.filter(|(known, _)| edit_distance::is_one_off(known, name));
             let ids = off.flat_map(|(known, ids)| ids.iter().map(move |id| (*id, known)));
             found.extend(ids.map(|(id, known)| {
                 let is_forward = std::ptr::eq(map, &raw const self.whole);

@@ -1,6 +1,6 @@
 //! Validity interval of a claim, from its extracted time.
 
-use mnemal_core::{Act, Grain, Predicate, When, WorldTime};
+use mnemal_core::{Act, Granularity, Predicate, When, WorldTime};
 use mnemal_extract::predicate::{self, Cardinality};
 
 /// Seconds in a day.
@@ -30,11 +30,11 @@ pub(crate) fn interval(
         (Some(Cardinality::One), _) => (None, None),
         _ if predicate.as_str() == DEADLINE => {
             // "By Friday" names the day on which it falls due.
-            (None, end.map(|end| if is_moment { end } else { end.after(Grain::Day) }))
+            (None, end.map(|end| if is_moment { end } else { end.after(Granularity::Day) }))
         }
         _ if is_value => (None, None),
         (Some(Cardinality::Event), _) => (start.or(end), None),
-        (_, Act::Past | Act::Earlier) if is_moment && time.grain >= Grain::Month => (start, end),
+        (_, Act::Past | Act::Earlier) if is_moment && time.grain >= Granularity::Month => (start, end),
         (_, Act::End | Act::Past | Act::Earlier) if is_moment || end.is_none() => (None, start),
         (_, Act::End | Act::Past | Act::Earlier) => (start, end),
         _ if is_moment => (start, None),
@@ -43,16 +43,16 @@ pub(crate) fn interval(
 }
 
 /// Returns the approximate length of a unit, in seconds.
-pub(crate) fn seconds(grain: Grain) -> i64 {
+pub(crate) fn seconds(grain: Granularity) -> i64 {
     match grain {
-        Grain::Second | Grain::Minute => 60,
-        Grain::Hour => DAY / 2,
-        Grain::Day => DAY,
-        Grain::Week => 7 * DAY,
-        Grain::Month => 31 * DAY,
-        Grain::Quarter | Grain::Season => 92 * DAY,
-        Grain::Year => 366 * DAY,
-        Grain::Decade => 3_653 * DAY,
-        Grain::Century => 36_525 * DAY,
+        Granularity::Second | Granularity::Minute => 60,
+        Granularity::Hour => DAY / 2,
+        Granularity::Day => DAY,
+        Granularity::Week => 7 * DAY,
+        Granularity::Month => 31 * DAY,
+        Granularity::Quarter | Granularity::Season => 92 * DAY,
+        Granularity::Year => 366 * DAY,
+        Granularity::Decade => 3_653 * DAY,
+        Granularity::Century => 36_525 * DAY,
     }
 }

@@ -9,12 +9,12 @@ mod withdrawal;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Act, Confidence, FactStatus, Grain, Level, Predicate, Reason, Superseded, Support, Timestamp, Trust,
-    Value, WorldTime,
+    Act, Confidence, FactStatus, Granularity, Level, Predicate, Reason, Supersession, Support, Timestamp,
+    Trust, Value, WorldTime,
 };
 
 use crate::intake::seconds;
-use crate::slot::{Claim, Rule};
+use crate::slot::{Claim, ExclusionRule};
 
 /// A fact without its id and its belief times.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,10 +25,10 @@ pub(crate) struct Version {
     pub(crate) act: Act,
     pub(crate) valid_at: Option<WorldTime>,
     pub(crate) invalid_at: Option<WorldTime>,
-    pub(crate) valid_grain: Option<Grain>,
-    pub(crate) invalid_grain: Option<Grain>,
+    pub(crate) valid_grain: Option<Granularity>,
+    pub(crate) invalid_grain: Option<Granularity>,
     pub(crate) status: FactStatus,
-    pub(crate) superseded: Option<Superseded>,
+    pub(crate) superseded: Option<Supersession>,
     pub(crate) supports: Vec<Support>,
     pub(crate) trust: Trust,
     pub(crate) level: Level,
@@ -36,7 +36,7 @@ pub(crate) struct Version {
 
 /// Weighs the claims of one slot. Each claim supports one version, except for a value that resumes after a temporary stay
 /// elsewhere: the versions before and after the stay share their claims.
-pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
+pub(crate) fn weigh(rule: ExclusionRule, mut claims: Vec<Claim>) -> Vec<Version> {
     claims.sort_by_cached_key(|claim| {
         (order(&claim.support), claim.support.valid_at, claim.support.invalid_at, claim.value.clone())
     });
@@ -59,13 +59,14 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
         |claims| {
             for act in [Act::Plan, Act::Negative] {
                 let of_act = claims.iter().filter(|claim| claim.support.act == act).cloned().collect();
-                versions.extend(by_value(of_act).into_values().map(|claims| beside(act, claims)));
+                versions.extend(by_value(of_act).into_values().map(|claims| parallel_version(act, claims)));
             }
         },
     );
-    let (claims, overruled) = overruled(rule, claims);
+    let (claims, overruled) = split_overruled(rule, claims);
     versions.extend(overruled);
-    let (claims, replaced) = if rule == Rule::Now { replaced(claims) } else { (claims, Vec::new()) };
+    let (claims, replaced) =
+        if rule == ExclusionRule::Now { split_replaced(claims) } else { (claims, Vec::new()) };
     versions.extend(replaced);
     // An uncertain claim ends a certain one all the same: measured on a life of six months, a newer value stated once is
     // right more often than an older one stated with certainty.
@@ -76,7 +77,7 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
     let mut held: Vec<Version> = Vec::new();
     for claims in standings.into_values().rev() {
         let below = if held.is_empty() { claims } else { agreeing(&mut held, claims) };
-        let mut fresh = if rule == Rule::Now { timeline(below) } else { all(rule, below) };
+        let mut fresh = if rule == ExclusionRule::Now { timeline(below) } else { all(rule, below) };
         for version in &mut fresh {
             if held.iter().any(|higher| clash(higher, version)) {
                 (version.status, version.superseded) = (FactStatus::Candidate, None);
@@ -105,12 +106,12 @@ pub(crate) fn weigh(rule: Rule, mut claims: Vec<Claim>) -> Vec<Version> {
 
 /// Returns the granularity of each moment at which a value starts or ends: the finest unit among the claims that name it.
 /// The end of an interval is the first moment after it and not part of the named time, so it has day granularity only.
-fn grains(claims: &[Claim]) -> BTreeMap<WorldTime, Grain> {
-    let mut grains: BTreeMap<WorldTime, Grain> = BTreeMap::new();
+fn grains(claims: &[Claim]) -> BTreeMap<WorldTime, Granularity> {
+    let mut grains: BTreeMap<WorldTime, Granularity> = BTreeMap::new();
     for Claim { support, .. } in claims {
         let end = support.invalid_at.filter(|_| support.act.is_of_past());
         // A person's decision has day granularity.
-        let grain = support.grain.or_else(|| support.is_decided().then_some(Grain::Day));
+        let grain = support.grain.or_else(|| support.is_decided().then_some(Granularity::Day));
         if let (Some(at), Some(grain)) = (support.valid_at.or(end), grain) {
             let known = grains.entry(at).or_insert(grain);
             *known = grain.min(*known);
@@ -172,23 +173,24 @@ fn reject(rejected: &BTreeMap<String, Support>, claims: Vec<Claim>) -> Version {
 }
 
 /// Makes a version of a plan or a denial, which ends nothing.
-fn beside(act: Act, claims: Vec<Claim>) -> Version {
+fn parallel_version(act: Act, claims: Vec<Claim>) -> Version {
     let start = claims.iter().filter_map(Claim::valid_at).min();
     // A value that was ended is valid again when it is restated.
-    let is_over = |claim: &Claim| claim.support.invalid_at == Some(said(&claim.support));
-    let last = claims.iter().filter(|claim| !is_over(claim)).map(|claim| said(&claim.support)).max();
-    let is_of_now = |claim: &&Claim| !is_over(claim) || last.is_none_or(|last| last <= said(&claim.support));
+    let is_over = |claim: &Claim| claim.support.invalid_at == Some(said_at(&claim.support));
+    let last = claims.iter().filter(|claim| !is_over(claim)).map(|claim| said_at(&claim.support)).max();
+    let is_of_now =
+        |claim: &&Claim| !is_over(claim) || last.is_none_or(|last| last <= said_at(&claim.support));
     let ends = claims.iter().filter(is_of_now).map(|claim| claim.support.invalid_at).max().flatten();
     let mut version =
         Version { act, valid_at: start, invalid_at: ends, ..version(claims, FactStatus::Candidate) };
-    version.status = standing(&version);
+    version.status = open_status(&version);
     version
 }
 
 /// Removes what a person overruled: claims of a slot recorded before the decision that start no earlier than it says. A
 /// bounded stay does not contradict the values around it, and a value that ended before was no competing value of that
 /// time.
-fn overruled(rule: Rule, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
+fn split_overruled(rule: ExclusionRule, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
     let last = claims
         .iter()
         .filter(|claim| {
@@ -198,15 +200,15 @@ fn overruled(rule: Rule, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
         })
         .max_by_key(|claim| claim.support.recorded_at)
         .cloned();
-    let Some(last) = last.filter(|_| rule != Rule::Event) else { return (claims, Vec::new()) };
+    let Some(last) = last.filter(|_| rule != ExclusionRule::Event) else { return (claims, Vec::new()) };
     let mut out = Vec::new();
     let is_over = |claim: &Claim| {
         claim.value != last.value
             && claim.support.occurred_at <= last.support.occurred_at
-            && (rule == Rule::One || last.support.valid_at.is_some_and(|from| is_later(claim, from)))
+            && (rule == ExclusionRule::One || last.support.valid_at.is_some_and(|from| is_later(claim, from)))
     };
     let rest = apart(claims, is_over, |claims| {
-        out.extend(by_value(claims).into_values().map(|claims| corrected(claims, &last)));
+        out.extend(by_value(claims).into_values().map(|claims| empty_version(claims, &last)));
     });
     (rest, out)
 }
@@ -218,7 +220,7 @@ fn is_later(claim: &Claim, from: WorldTime) -> bool {
 }
 
 /// Makes a version of a value that a person declared never valid: its interval is empty.
-fn corrected(claims: Vec<Claim>, by: &Claim) -> Version {
+fn empty_version(claims: Vec<Claim>, by: &Claim) -> Version {
     let at = claims.iter().filter_map(Claim::valid_at).min().unwrap_or_else(|| by.begin());
     Version {
         valid_at: Some(at),
@@ -230,7 +232,7 @@ fn corrected(claims: Vec<Claim>, by: &Claim) -> Version {
 
 /// Lets a decided bounded stay override earlier claims that start within it: a value that continues after the stay starts
 /// at its end, and one that does not was never valid.
-fn replaced(claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
+fn split_replaced(claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
     let is_stay = |claim: &&Claim| claim.support.is_decided() && claim.is_assertion() && claim.is_bounded();
     let mut stays: Vec<Claim> = claims.iter().filter(is_stay).cloned().collect();
     stays.sort_by_key(|stay| stay.support.recorded_at);
@@ -248,7 +250,7 @@ fn replaced(claims: Vec<Claim>) -> (Vec<Claim>, Vec<Version>) {
             claim.floor = Some(end);
         }
         rest = apart(rest, is_within, |claims| {
-            out.extend(by_value(claims).into_values().map(|claims| corrected(claims, &stay)));
+            out.extend(by_value(claims).into_values().map(|claims| empty_version(claims, &stay)));
         });
     }
     (rest, out)
@@ -284,14 +286,14 @@ fn clash(one: &Version, other: &Version) -> bool {
 }
 
 /// Weighs lifelong values and events: each value stands alone.
-fn all(rule: Rule, claims: Vec<Claim>) -> Vec<Version> {
+fn all(rule: ExclusionRule, claims: Vec<Claim>) -> Vec<Version> {
     let values = by_value(claims);
-    let is_disputed = rule == Rule::One && values.len() > 1;
+    let is_disputed = rule == ExclusionRule::One && values.len() > 1;
     let one = |claims: Vec<Claim>| {
         let start = claims.iter().filter_map(|claim| claim.support.valid_at).min();
         let mut version = version(claims, FactStatus::Candidate);
-        version.valid_at = start.filter(|_| rule == Rule::Event);
-        version.status = if is_disputed { FactStatus::Disputed } else { standing(&version) };
+        version.valid_at = start.filter(|_| rule == ExclusionRule::Event);
+        version.status = if is_disputed { FactStatus::Disputed } else { open_status(&version) };
         version
     };
     values.into_values().map(one).collect()
@@ -303,7 +305,7 @@ fn all(rule: Rule, claims: Vec<Claim>) -> Vec<Version> {
     clippy::struct_excessive_bools,
     reason = "each is true or false for itself, and none rules out another"
 )]
-struct Run {
+struct ValueRun {
     claims: Vec<Claim>,
     /// Whether a claim gives its start; a decision counts as one.
     is_dated: bool,
@@ -315,13 +317,13 @@ struct Run {
     follows: bool,
     /// Whether it resumes after a temporary stay elsewhere.
     is_resumed: bool,
-    end: Option<(WorldTime, Option<Superseded>)>,
+    end: Option<(WorldTime, Option<Supersession>)>,
     is_disputed: bool,
     /// What resumes when this run, a bounded stay, is over.
-    under: Vec<Run>,
+    under: Vec<ValueRun>,
 }
 
-impl Run {
+impl ValueRun {
     fn new(claim: Claim) -> Self {
         let support = &claim.support;
         let first = claim.begin();
@@ -355,9 +357,9 @@ impl Run {
     }
 
     /// Returns the last moment at which it was stated as current, without a future end.
-    fn vouched(&self) -> Option<WorldTime> {
+    fn last_stated(&self) -> Option<WorldTime> {
         let open = |claim: &&Claim| claim.is_assertion() && claim.support.invalid_at.is_none();
-        self.claims.iter().filter(open).map(|claim| said(&claim.support)).max()
+        self.claims.iter().filter(open).map(|claim| said_at(&claim.support)).max()
     }
 
     /// Whether a statement about the past ends it: it has no start of its own or is described from that start on, and was
@@ -365,7 +367,7 @@ impl Run {
     fn ends_with(&self, claim: &Claim, end: WorldTime) -> bool {
         let is_of_past = matches!(claim.support.act, Act::Past | Act::Earlier);
         let is_inside = claim.valid_at().is_some_and(|from| self.is_dated && from > self.first);
-        !is_of_past || !is_inside && self.vouched().is_none_or(|vouched| vouched < end)
+        !is_of_past || !is_inside && self.last_stated().is_none_or(|vouched| vouched < end)
     }
 
     fn take(&mut self, claim: Claim) {
@@ -380,7 +382,7 @@ impl Run {
             // A statement about the past does not end what is valid after it.
             None if claim.is_assertion()
                 && claim.valid_at().is_some()
-                && self.is_over_at(said(&claim.support)) =>
+                && self.is_over_at(said_at(&claim.support)) =>
             {
                 self.end = None;
             }
@@ -389,14 +391,14 @@ impl Run {
         self.claims.push(claim);
     }
 
-    fn close(&mut self, at: WorldTime, by: Superseded) {
+    fn close(&mut self, at: WorldTime, by: Supersession) {
         if !self.is_over_at(at) {
             self.end = Some((at, Some(by)));
         }
     }
 
     /// Resumes at a moment, after a stay elsewhere.
-    fn resumed(mut self, at: WorldTime) -> Self {
+    fn resume(mut self, at: WorldTime) -> Self {
         self.last = self.last.max(at);
         (self.first, self.is_dated, self.is_resumed, self.is_disputed) = (at, true, true, false);
         self
@@ -408,7 +410,7 @@ impl Run {
         let start = start.or_else(|| (self.follows || self.is_resumed).then_some(self.first));
         let mut version = version(self.claims, FactStatus::Candidate);
         version.valid_at = start;
-        version.status = if self.is_disputed { FactStatus::Disputed } else { standing(&version) };
+        version.status = if self.is_disputed { FactStatus::Disputed } else { open_status(&version) };
         if let Some((end, by)) = self.end {
             // An end before the start is ignored: the words contradict themselves.
             version.invalid_at = Some(version.valid_at.map_or(end, |start| start.max(end)));
@@ -423,8 +425,8 @@ impl Run {
 /// The open and the closed runs at a moment of the sweep.
 #[derive(Debug, Default)]
 struct Sweep {
-    open: Vec<Run>,
-    done: Vec<Run>,
+    open: Vec<ValueRun>,
+    done: Vec<ValueRun>,
 }
 
 /// Lays the claims of one standing out in world time.
@@ -437,9 +439,9 @@ fn timeline(mut claims: Vec<Claim>) -> Vec<Version> {
         let at = moment(&claim);
         sweep.pass(at);
         match kind(&claim, at) {
-            Told::End => sweep.end(claim, at),
-            Told::Past => sweep.past(claim, at),
-            Told::Value => sweep.begin_or_go_on(claim, at),
+            SweepEffect::End => sweep.end(claim, at),
+            SweepEffect::Past => sweep.past(claim, at),
+            SweepEffect::Value => sweep.begin_or_go_on(claim, at),
         }
     }
     sweep.finish()
@@ -447,7 +449,7 @@ fn timeline(mut claims: Vec<Claim>) -> Vec<Version> {
 
 /// The effect of a claim on the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum SweepEffect {
     /// A value starts or continues.
     Value,
     /// A value ends.
@@ -456,21 +458,23 @@ enum Told {
     Past,
 }
 
-fn kind(claim: &Claim, at: WorldTime) -> Told {
+fn kind(claim: &Claim, at: WorldTime) -> SweepEffect {
     let support = &claim.support;
     let is_undated = claim.valid_at().is_none() && support.invalid_at.is_none();
     match support.act {
-        Act::Past | Act::Earlier if is_undated => Told::Past,
-        Act::End | Act::Past | Act::Earlier if support.invalid_at.is_none_or(|end| end == at) => Told::End,
-        Act::Assert if is_over_when_said(claim) => Told::End,
-        _ => Told::Value,
+        Act::Past | Act::Earlier if is_undated => SweepEffect::Past,
+        Act::End | Act::Past | Act::Earlier if support.invalid_at.is_none_or(|end| end == at) => {
+            SweepEffect::End
+        }
+        Act::Assert if is_over_when_said(claim) => SweepEffect::End,
+        _ => SweepEffect::Value,
     }
 }
 
 /// Whether a claim gives only the end of a value that was over when it was said: "I lived there until 2021".
 fn is_over_when_said(claim: &Claim) -> bool {
     let end = claim.support.invalid_at.filter(|_| claim.valid_at().is_none());
-    end.is_some_and(|end| end <= said(&claim.support))
+    end.is_some_and(|end| end <= said_at(&claim.support))
 }
 
 /// Order of claims at one moment: what is over before it, then what starts, then what ends as it is said.
@@ -491,7 +495,7 @@ impl Sweep {
             self.done.push(run);
             let going_on = under.into_iter().filter(|run| !run.is_over_at(end));
             if self.open.is_empty() {
-                self.open.extend(going_on.map(|run| run.resumed(end)));
+                self.open.extend(going_on.map(|run| run.resume(end)));
             } else if let Some(other) = self.open.iter_mut().find(|other| other.is_stay()) {
                 other.under.extend(going_on);
             }
@@ -509,7 +513,7 @@ impl Sweep {
     fn finish(mut self) -> Vec<Version> {
         self.pass(WorldTime::from_seconds(i64::MAX));
         self.done.append(&mut self.open);
-        self.done.into_iter().map(Run::version).collect()
+        self.done.into_iter().map(ValueRun::version).collect()
     }
 
     /// Ends a value at a moment.
@@ -532,7 +536,7 @@ impl Sweep {
             self.done.push(run);
             if self.open.is_empty() {
                 self.open
-                    .extend(under.into_iter().filter(|run| !run.is_over_at(at)).map(|run| run.resumed(at)));
+                    .extend(under.into_iter().filter(|run| !run.is_over_at(at)).map(|run| run.resume(at)));
             }
         } else if let Some(run) = self.away(&claim.value) {
             run.close(at, by);
@@ -544,7 +548,7 @@ impl Sweep {
     }
 
     /// Returns the run of a value that a stay elsewhere interrupts.
-    fn away(&mut self, value: &str) -> Option<&mut Run> {
+    fn away(&mut self, value: &str) -> Option<&mut ValueRun> {
         self.open.iter_mut().flat_map(|run| &mut run.under).find(|run| run.value() == value)
     }
 
@@ -556,13 +560,13 @@ impl Sweep {
     }
 
     /// Records the end of a value that is not valid at a moment.
-    fn ended_before(&mut self, claim: Claim, at: WorldTime, by: Superseded) {
+    fn ended_before(&mut self, claim: Claim, at: WorldTime, by: Supersession) {
         if let Some(run) = self.done.iter_mut().rev().find(|run| run.value() == claim.value) {
             run.claims.push(claim);
             return;
         }
         let at = match claim.support.invalid_at {
-            Some(_) => self.touched(&claim, at),
+            Some(_) => self.end_within_unit(&claim, at),
             // "I was an analyst there": over at an unknown time, so placed before everything else that is known.
             None => self
                 .open
@@ -572,14 +576,14 @@ impl Sweep {
                 .min()
                 .map_or(at, |first| first.min(at)),
         };
-        let mut run = Run::new(claim);
+        let mut run = ValueRun::new(claim);
         run.end = Some((at, Some(by)));
         self.done.push(run);
     }
 
     /// Returns when a value ended: at the start of the next one, if that lies in the unit that names the end. "Until May"
     /// and "since May" touch.
-    fn touched(&self, claim: &Claim, end: WorldTime) -> WorldTime {
+    fn end_within_unit(&self, claim: &Claim, end: WorldTime) -> WorldTime {
         let Some(grain) = claim.support.grain else { return end };
         let within =
             |first: &WorldTime| end.as_seconds() - first.as_seconds() <= seconds(grain) && *first < end;
@@ -600,7 +604,7 @@ impl Sweep {
         } else if is_dated {
             let first = self.open.iter().chain(&self.done).map(|run| run.first).min().unwrap_or(at);
             let by = ended_by(Reason::Ended, &claim.support);
-            let mut run = Run::new(claim);
+            let mut run = ValueRun::new(claim);
             run.end = Some((first, Some(by)));
             self.done.push(run);
         } else if let Some(run) = self.open.get_mut(place) {
@@ -615,8 +619,9 @@ impl Sweep {
             if run.is_disputed && self.open.iter().all(|other| !other.is_dated && other.last < at) {
                 run.is_disputed = false;
                 let by = newer(&self.open, &claim);
-                self.done
-                    .extend(std::mem::take(&mut self.open).into_iter().map(|other| closed(other, at, &by)));
+                self.done.extend(
+                    std::mem::take(&mut self.open).into_iter().map(|other| close_run(other, at, &by)),
+                );
             }
             run.take(claim);
             self.open.push(run);
@@ -635,7 +640,7 @@ impl Sweep {
 
     /// Starts a new value.
     fn begin(&mut self, claim: Claim, at: WorldTime) {
-        let mut run = Run::new(claim);
+        let mut run = ValueRun::new(claim);
         run.follows = !self.open.is_empty() || !self.done.is_empty();
         let is_stay = run.is_stay();
         if self.open.iter().any(|other| is_said_beside(other, &run)) {
@@ -649,9 +654,9 @@ impl Sweep {
             let by = newer(&self.open, first);
             let before = std::mem::take(&mut self.open);
             if is_stay {
-                run.under = interrupted(&before, &run);
+                run.under = resuming_runs(&before, &run);
             }
-            self.done.extend(before.into_iter().map(|other| closed(other, at, &by)));
+            self.done.extend(before.into_iter().map(|other| close_run(other, at, &by)));
         }
         self.open.push(run);
     }
@@ -659,7 +664,7 @@ impl Sweep {
 
 /// Returns what resumes when a stay is over: the value before it, and below a stay that is over by then, the value before
 /// that.
-fn interrupted(before: &[Run], stay: &Run) -> Vec<Run> {
+fn resuming_runs(before: &[ValueRun], stay: &ValueRun) -> Vec<ValueRun> {
     let mut going_on = Vec::new();
     for run in before {
         let is_over = stay.end.as_ref().is_some_and(|(end, _)| run.is_over_at(*end));
@@ -673,21 +678,21 @@ fn interrupted(before: &[Run], stay: &Run) -> Vec<Run> {
 }
 
 /// Whether two values were stated together: two jobs at once.
-fn is_said_beside(known: &Run, new: &Run) -> bool {
-    let event = |run: &Run| run.claims.first().map(|claim| claim.support.source.event);
+fn is_said_beside(known: &ValueRun, new: &ValueRun) -> bool {
+    let event = |run: &ValueRun| run.claims.first().map(|claim| claim.support.source.event);
     event(known) == event(new) && known.first == new.first
 }
 
 /// Whether the order of two values is unknown: they start at the same time and neither is a stay within the other, or one
 /// has no date and was said after the other started.
-fn is_unclear(known: &Run, new: &Run) -> bool {
+fn is_unclear(known: &ValueRun, new: &ValueRun) -> bool {
     let is_within = new.is_stay() && !known.is_stay();
     known.is_dated && (!new.is_dated || known.first == new.first && !is_within)
 }
 
 /// The reason why a value ends when another starts. The other was known first if one of its claims was recorded before all
 /// of these.
-fn newer(open: &[Run], by: &Claim) -> Superseded {
+fn newer(open: &[ValueRun], by: &Claim) -> Supersession {
     let known = open.iter().flat_map(|run| &run.claims).map(|claim| claim.support.recorded_at).min();
     let reason = match known {
         _ if by.support.is_decided() => Reason::UserCorrection,
@@ -697,25 +702,25 @@ fn newer(open: &[Run], by: &Claim) -> Superseded {
     ended_by(reason, &by.support)
 }
 
-fn closed(mut run: Run, at: WorldTime, by: &Superseded) -> Run {
+fn close_run(mut run: ValueRun, at: WorldTime, by: &Supersession) -> ValueRun {
     run.is_disputed = false;
     run.under.clear();
     run.close(at, by.clone());
     run
 }
 
-fn ended_by(reason: Reason, support: &Support) -> Superseded {
-    Superseded { reason, by: support.source.event, rule: support.rule.clone() }
+fn ended_by(reason: Reason, support: &Support) -> Supersession {
+    Supersession { reason, by: support.source.event, rule: support.rule.clone() }
 }
 
 /// Returns the moment from which a claim states a value as valid: its start, else when it was said.
 pub(crate) fn begin(support: &Support) -> WorldTime {
-    let said = said(support);
+    let said = said_at(support);
     support.valid_at.unwrap_or_else(|| support.invalid_at.map_or(said, |end| said.min(end)))
 }
 
 /// Returns the moment at which a claim was made.
-fn said(support: &Support) -> WorldTime {
+fn said_at(support: &Support) -> WorldTime {
     WorldTime::from_seconds(support.occurred_at.as_micros().div_euclid(1_000_000))
 }
 
@@ -761,7 +766,7 @@ fn nothing() -> (Predicate, Option<String>, Value) {
 }
 
 /// Returns the status of an open value: below level user it stays a candidate.
-fn standing(version: &Version) -> FactStatus {
+fn open_status(version: &Version) -> FactStatus {
     if voices(version.supports.iter()) > 1 || version.supports.iter().any(is_sure) {
         FactStatus::Active
     } else {

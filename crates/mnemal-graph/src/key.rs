@@ -34,7 +34,7 @@ pub(crate) fn name_key(name: &str, kind: EntityKind) -> String {
 }
 
 /// Returns the gender that the title in a name indicates.
-pub(crate) fn titled(name: &str, kind: EntityKind) -> Option<Gender> {
+pub(crate) fn title_gender(name: &str, kind: EntityKind) -> Option<Gender> {
     let words = words(name, kind);
     let titles = if is_who(kind) { leading_titles(name, &words) } else { 0 };
     words.iter().take(titles).find_map(|title| packs().gender_of_title(title))
@@ -143,7 +143,7 @@ mod tests {
             assert_eq!(name_key(text, kind), key);
         }
         assert_ne!(name_key("Ann", EntityKind::Person), name_key("Joanne", EntityKind::Person));
-        assert_eq!(titled("Frau Dr. Weiß", EntityKind::Person), Some(Gender::Female));
-        assert_eq!(titled("Dr. Weiß", EntityKind::Person), None);
+        assert_eq!(title_gender("Frau Dr. Weiß", EntityKind::Person), Some(Gender::Female));
+        assert_eq!(title_gender("Dr. Weiß", EntityKind::Person), None);
     }
 }

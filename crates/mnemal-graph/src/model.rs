@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    BackgroundPermit, Consultant, EventId, Extraction, Familiar, ModelExtractor, Producer, PromptHash,
-    Result, Utterance,
+    BackgroundPermit, CachingModel, EventId, Extraction, ExtractionContext, ModelExtractor, Producer,
+    PromptHash, Result, Utterance,
 };
 use mnemal_extract::admit;
 
 /// Asks a model about events and checks its claims with the gates of the rules.
 #[derive(Clone, Debug)]
 pub struct ModelReader {
-    consultant: Consultant,
+    consultant: CachingModel,
     extractor: Arc<dyn ModelExtractor>,
 }
 
 impl ModelReader {
     /// Creates a reader.
-    pub fn new(consultant: Consultant, extractor: Arc<dyn ModelExtractor>) -> Self {
+    pub fn new(consultant: CachingModel, extractor: Arc<dyn ModelExtractor>) -> Self {
         Self { consultant, extractor }
     }
 
@@ -27,7 +27,7 @@ impl ModelReader {
     }
 
     /// Returns the hash of the question about these events.
-    pub fn question(&self, utterances: &[Utterance<'_>], familiar: &Familiar) -> PromptHash {
+    pub fn question(&self, utterances: &[Utterance<'_>], familiar: &ExtractionContext) -> PromptHash {
         PromptHash::of(self.consultant.model.model(), &self.extractor.prompt(utterances, familiar))
     }
 
@@ -43,7 +43,7 @@ impl ModelReader {
         &self,
         permit: &mut BackgroundPermit,
         utterances: &[Utterance<'_>],
-        familiar: &Familiar,
+        familiar: &ExtractionContext,
     ) -> Result<Vec<Extraction>> {
         if utterances.is_empty() {
             return Ok(Vec::new());
@@ -53,11 +53,11 @@ impl ModelReader {
         let prompt = self.extractor.prompt(utterances, familiar);
         let read = |completion: &_| self.extractor.parse(utterances, familiar, completion);
         let found = self.consultant.ask(permit, &prompt, &sources, read).await?;
-        Ok(utterances.iter().zip(found).map(|(utterance, found)| gated(utterance, found)).collect())
+        Ok(utterances.iter().zip(found).map(|(utterance, found)| apply_gates(utterance, found)).collect())
     }
 }
 
-fn gated(utterance: &Utterance<'_>, found: Extraction) -> Extraction {
+fn apply_gates(utterance: &Utterance<'_>, found: Extraction) -> Extraction {
     let Extraction { mentions, facts, mut remarks } = found;
     let mut admitted = Vec::with_capacity(facts.len());
     for claim in facts {

@@ -1,8 +1,8 @@
 //! Entity name table: the index for name resolution, with roles and merges.
 
-mod chosen;
-mod decided;
-mod ties;
+mod decision_entities;
+mod display_names;
+mod identity;
 
 use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
@@ -10,16 +10,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use mnemal_core::{
-    Entity, EntityId, EntityKind, EntityName, Event, Gazetteer, Producer, Tie, Timestamp, named_id,
+    Entity, EntityId, EntityKind, EntityName, Event, Gazetteer, IdentityClaim, Producer, Timestamp, named_id,
 };
 
-use crate::index::{Called, How, Index, Meant};
-use crate::key::titled;
+use crate::index::{Index, MatchQuality, NameCandidates, NameMention};
+use crate::key::title_gender;
 use crate::pack::{Gender, packs};
-use crate::spelling::squeezed;
-use crate::{forms, kind, resolve, role, slip};
+use crate::spelling::squeeze;
+use crate::{edit_distance, forms, kind, resolve, role};
 
-pub(crate) use self::ties::{Saying, Shift};
+pub(crate) use self::identity::{IdentityChange, IdentityStatement};
 
 /// Most characters of a word for a kind; a longer one is ignored. Source: the same limit as for extracted names.
 const LONGEST_WORD: usize = 80;
@@ -34,7 +34,7 @@ pub(crate) struct Names {
     /// Entities ever merged, by the canonical one.
     members: HashMap<EntityId, BTreeSet<EntityId>>,
     /// Identity statements that were not undone, by position, each with its entity.
-    ties: BTreeMap<u32, (EntityId, Tie)>,
+    claims: BTreeMap<u32, (EntityId, IdentityClaim)>,
     /// The gazetteer that the extractor recognizes.
     gazetteer: Gazetteer,
     /// Entities changed since the last take.
@@ -45,17 +45,17 @@ pub(crate) struct Names {
 
 /// The gender that the title in a name indicates, computed on demand.
 struct Title<'n> {
-    name: Called<'n>,
+    name: NameMention<'n>,
     said: OnceCell<Option<Gender>>,
 }
 
 impl<'n> Title<'n> {
-    fn of(name: Called<'n>) -> Self {
+    fn of(name: NameMention<'n>) -> Self {
         Self { name, said: OnceCell::new() }
     }
 
     fn says(&self) -> Option<Gender> {
-        *self.said.get_or_init(|| titled(self.name.text, self.name.kind))
+        *self.said.get_or_init(|| title_gender(self.name.text, self.name.kind))
     }
 }
 
@@ -75,13 +75,13 @@ impl Holders {
 
 /// The event that states a name, with its time and producer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said<'e> {
+pub(crate) struct Statement<'e> {
     pub(crate) event: &'e Event,
     pub(crate) occurred_at: Timestamp,
     pub(crate) producer: &'e Producer,
 }
 
-impl Said<'_> {
+impl Statement<'_> {
     /// Makes a name given by this event.
     fn name(self, text: &str, key: String) -> EntityName {
         EntityName {
@@ -128,7 +128,7 @@ impl Names {
 
     /// Returns the canonical entities, by id.
     pub(crate) fn wholes(&self) -> impl Iterator<Item = &Entity> {
-        let is_whole = |entity: &&Entity| entity.joined_at(Timestamp::MAX).is_none();
+        let is_whole = |entity: &&Entity| entity.merged_into_at(Timestamp::MAX).is_none();
         self.entities.values().filter(is_whole).filter(|entity| entity.is_known_at(Timestamp::MAX))
     }
 
@@ -162,7 +162,7 @@ impl Names {
         let mut at = id;
         // Merges form no cycle; the bound protects against corrupt rows.
         for _ in 0..self.entities.len() {
-            match self.entities.get(&at).and_then(|entity| entity.joined_at(Timestamp::MAX)) {
+            match self.entities.get(&at).and_then(|entity| entity.merged_into_at(Timestamp::MAX)) {
                 Some(next) => at = next,
                 None => break,
             }
@@ -171,10 +171,10 @@ impl Names {
     }
 
     /// Returns the entities with this name and a compatible kind, unmerged.
-    pub(crate) fn named(&self, name: Called<'_>) -> BTreeSet<EntityId> {
+    pub(crate) fn with_name(&self, name: NameMention<'_>) -> BTreeSet<EntityId> {
         let said = Title::of(name);
         self.by_name
-            .bearing(&squeezed(name.key))
+            .bearing(&squeeze(name.key))
             .into_keys()
             .filter(|id| self.is_fit(*id, name, &said))
             .collect()
@@ -182,18 +182,18 @@ impl Names {
 
     /// Returns the candidates for a name: those with the whole name or a part of it; if there are none, those with an
     /// equivalent form, then those with another case form, then those that differ by one letter.
-    pub(crate) fn meant(&self, name: Called<'_>) -> Meant {
+    pub(crate) fn candidates(&self, name: NameMention<'_>) -> NameCandidates {
         let said = Title::of(name);
-        let fit = |mut found: Meant| {
+        let fit = |mut found: NameCandidates| {
             found.retain(|id, _| self.is_fit(*id, name, &said));
             found
         };
-        let mut found = fit(self.by_name.bearing(&squeezed(name.key)));
+        let mut found = fit(self.by_name.bearing(&squeeze(name.key)));
         // Most names are whole and known; the other forms are only built when needed.
         if !found.is_empty() && name.key.contains(' ') {
             return found;
         }
-        let forms = forms::said(name.text, name.key, name.kind);
+        let forms = forms::spoken_forms(name.text, name.key, name.kind);
         if found.is_empty() || !name.key.contains(' ') {
             for (id, how) in fit(self.by_name.with_part(&forms)) {
                 found.entry(id).or_insert(how);
@@ -212,16 +212,17 @@ impl Names {
     }
 
     /// Returns the entities of exactly this kind whose name differs by one letter, if that can be a typo.
-    fn slips(&self, name: Called<'_>, whole: &str) -> Meant {
+    fn slips(&self, name: NameMention<'_>, whole: &str) -> NameCandidates {
         let is_who = kind::class(name.kind) == "who";
         let is_slip = |(id, known): &(EntityId, String)| {
             let Some(entity) = self.get(*id).filter(|entity| entity.kind == name.kind) else { return false };
-            entity.names.iter().filter(|own| squeezed(&own.key) == *known).all(|own| {
-                !slip::are_names(&own.key, name.key) && (!is_who || slip::are_long(&own.key, name.key))
+            entity.names.iter().filter(|own| squeeze(&own.key) == *known).all(|own| {
+                !edit_distance::are_names(&own.key, name.key)
+                    && (!is_who || edit_distance::are_long(&own.key, name.key))
             })
         };
         let found = self.by_name.one_off(whole);
-        found.into_iter().filter(is_slip).map(|(id, _)| (id, How::Doubtful)).collect()
+        found.into_iter().filter(is_slip).map(|(id, _)| (id, MatchQuality::Doubtful)).collect()
     }
 
     /// Returns the bearers of a role for an entity; `None` if there are none.
@@ -240,7 +241,7 @@ impl Names {
     }
 
     /// Whether an entity can have this name: its kind is compatible, and no title contradicts it.
-    fn is_fit(&self, id: EntityId, name: Called<'_>, title: &Title<'_>) -> bool {
+    fn is_fit(&self, id: EntityId, name: NameMention<'_>, title: &Title<'_>) -> bool {
         let Some(entity) = self.get(id) else { return false };
         let differs = || {
             let said = title.says();
@@ -253,7 +254,7 @@ impl Names {
                 && entity
                     .names
                     .iter()
-                    .any(|own| own.key.contains(' ') || titled(&own.text, entity.kind).is_some())
+                    .any(|own| own.key.contains(' ') || title_gender(&own.text, entity.kind).is_some())
         };
         kind::agree(entity.kind, name.kind) && !differs() && !is_human()
     }
@@ -299,7 +300,13 @@ impl Names {
 
     /// Creates an entity, or returns the existing one with the same id, even if its decisions were undone; `name` is its
     /// name.
-    pub(crate) fn make(&mut self, key: &str, said_kind: EntityKind, shown: &str, said: Said<'_>) -> EntityId {
+    pub(crate) fn make(
+        &mut self,
+        key: &str,
+        said_kind: EntityKind,
+        shown: &str,
+        said: Statement<'_>,
+    ) -> EntityId {
         let id = EntityId(named_id("entity", &[kind::class(said_kind), key]));
         if let Entry::Vacant(place) = self.entities.entry(id) {
             place.insert(Entity {
@@ -311,8 +318,8 @@ impl Names {
                 names: Vec::new(),
                 chosen: Vec::new(),
                 roles: Vec::new(),
-                joined: Vec::new(),
-                ties: Vec::new(),
+                merges: Vec::new(),
+                identity_claims: Vec::new(),
                 sources: vec![said.event.id],
                 decisions: said.decision().into_iter().collect(),
                 created_at: said.event.recorded_at,
@@ -327,9 +334,9 @@ impl Names {
     }
 
     /// Adds a name to an entity; an existing one changes nothing.
-    pub(crate) fn call(&mut self, id: EntityId, name: Called<'_>, said: Said<'_>) {
+    pub(crate) fn call(&mut self, id: EntityId, name: NameMention<'_>, said: Statement<'_>) {
         let Some(entity) = self.entities.get_mut(&id) else { return };
-        let Called { text, key, kind } = name;
+        let NameMention { text, key, kind } = name;
         if key.is_empty() {
             return;
         }
@@ -345,14 +352,14 @@ impl Names {
         if !is_known {
             entity.names.push(said.name(text, key.to_owned()));
         }
-        entity.name = shown(entity).to_owned();
+        entity.name = display_name(entity).to_owned();
         note(entity, said.event);
         self.changed.insert(id);
         self.index(id);
     }
 
     /// Stores the word for an entity's kind; the first one for a kind is kept.
-    pub(crate) fn call_kind(&mut self, id: EntityId, said_kind: EntityKind, word: &str, said: Said<'_>) {
+    pub(crate) fn call_kind(&mut self, id: EntityId, said_kind: EntityKind, word: &str, said: Statement<'_>) {
         let word = word.trim();
         let is_word = !word.is_empty() && word.chars().count() <= LONGEST_WORD;
         let Some(entity) = self.entities.get_mut(&id).filter(|_| is_word) else { return };
@@ -364,14 +371,14 @@ impl Names {
     }
 
     /// Adds a role of an entity for another; an existing one changes nothing.
-    pub(crate) fn engage(&mut self, id: EntityId, owner: EntityId, role: &str, said: Said<'_>) {
+    pub(crate) fn engage(&mut self, id: EntityId, owner: EntityId, role: &str, said: Statement<'_>) {
         let Some(entity) = self.entities.get_mut(&id) else { return };
         let has = |(of, known): &(EntityId, String)| *of == owner && known == role;
         if id == owner || entity.roles.iter().any(has) {
             return;
         }
         entity.roles.push((owner, role.to_owned()));
-        entity.name = shown(entity).to_owned();
+        entity.name = display_name(entity).to_owned();
         note(entity, said.event);
         self.changed.insert(id);
         self.index(id);
@@ -382,11 +389,11 @@ impl Names {
         let Some(entity) = self.entities.get(&id).filter(|entity| entity.is_known_at(Timestamp::MAX)) else {
             return;
         };
-        for joined in &entity.joined {
-            self.members.entry(joined.into).or_default().insert(id);
+        for merge in &entity.merges {
+            self.members.entry(merge.into).or_default().insert(id);
         }
         for name in &entity.names {
-            self.by_name.insert(id, Called { text: &name.text, key: &name.key, kind: entity.kind });
+            self.by_name.insert(id, NameMention { text: &name.text, key: &name.key, kind: entity.kind });
             self.gazetteer.add(&name.text, kind::as_read(entity.kind));
         }
         for (owner, role) in &entity.roles {
@@ -403,7 +410,7 @@ impl Names {
 
 /// Returns the displayed name: the one a person chose; else the newest for an entity with a role, because pets and projects
 /// are renamed; else the first.
-fn shown(entity: &Entity) -> &str {
+fn display_name(entity: &Entity) -> &str {
     if let Some(chosen) = entity.chosen.iter().rev().find(|name| name.expired_at.is_none()) {
         return &chosen.text;
     }
@@ -433,7 +440,7 @@ pub(crate) fn as_known(mut entity: Arc<Entity>, belief: Timestamp) -> Arc<Entity
     for chosen in &mut then.chosen {
         chosen.expired_at = None;
     }
-    then.name = shown(then).to_owned();
+    then.name = display_name(then).to_owned();
     entity
 }
 
@@ -441,7 +448,7 @@ pub(crate) fn as_known(mut entity: Arc<Entity>, belief: Timestamp) -> Arc<Entity
 fn gender(entity: &Entity) -> Option<Gender> {
     entity.names.iter().find_map(|name| {
         let given = name.key.split(' ').next().and_then(|given| packs().gender_of_name(given));
-        titled(&name.text, entity.kind).or(given)
+        title_gender(&name.text, entity.kind).or(given)
     })
 }
 

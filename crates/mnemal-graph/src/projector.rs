@@ -18,7 +18,7 @@ use mnemal_core::{
 };
 
 use self::knowledge::Knowledge;
-use self::reader::{Reader, Trouble};
+use self::reader::{IntakeError, Reader};
 use self::shadow::Shadow;
 use crate::cardinality::Cardinalities;
 use crate::graph::own;
@@ -58,7 +58,7 @@ const BROKEN: &str = "the fold panicked";
 pub struct GraphProjector {
     reader: Reader,
     /// The state after the last step, valid as long as no other process has moved the cursor.
-    known: Mutex<Option<Kept>>,
+    known: Mutex<Option<StepState>>,
     /// Rebuilt rows that will replace the stored ones, or were compared with them.
     shadow: Mutex<Option<Shadow>>,
     /// Events in the last transaction.
@@ -69,14 +69,14 @@ pub struct GraphProjector {
 
 /// State that a step leaves for the next one.
 #[derive(Debug)]
-struct Kept {
+struct StepState {
     knowledge: Knowledge,
-    ahead: Ahead,
+    ahead: Lookahead,
 }
 
 /// A position in the log, and the events that follow it.
 #[derive(Debug)]
-struct Ahead {
+struct Lookahead {
     /// The cursor of the rows.
     at: Cursor,
     /// The head of the log when it was read.
@@ -86,7 +86,7 @@ struct Ahead {
     events: Vec<Event>,
 }
 
-impl Ahead {
+impl Lookahead {
     /// Knows a position and the head, and no events between them.
     fn nothing(at: Cursor, head: Cursor) -> Self {
         Self { at, head, events: Vec::new() }
@@ -107,7 +107,7 @@ impl Ahead {
 
 /// Progress of a rebuild or a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Renewal {
+pub struct RebuildProgress {
     /// Events still to read and compare; 0 when it is complete.
     pub behind: u64,
     /// The difference, once everything is compared.
@@ -116,7 +116,7 @@ pub struct Renewal {
 
 /// The result of a page of events.
 #[derive(Debug)]
-struct Folded {
+struct PageResult {
     known: Knowledge,
     next: Cursor,
     dead: Vec<DeadLetter>,
@@ -166,17 +166,17 @@ impl GraphProjector {
         known.filter(|kept| kept.ahead.at == cursor).map(|kept| kept.knowledge)
     }
 
-    fn keep(&self, mut knowledge: Knowledge, ahead: Ahead) {
+    fn keep(&self, mut knowledge: Knowledge, ahead: Lookahead) {
         knowledge.trim();
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(Kept { knowledge, ahead });
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(StepState { knowledge, ahead });
     }
 
     /// Returns the cursor of the rows and the events after it: the rest of the last step, completed from the log. The
     /// commit detects whether another process has moved the cursor meanwhile.
-    async fn ahead(&self, limit: NonZeroUsize) -> Result<Ahead> {
-        let mut ahead = match self.left() {
+    async fn look_ahead(&self, limit: NonZeroUsize) -> Result<Lookahead> {
+        let mut ahead = match self.take_rest() {
             Some(left) => left,
-            None => Ahead::nothing(self.reader.graph.cursor().await?, self.reader.events.head().await?),
+            None => Lookahead::nothing(self.reader.graph.cursor().await?, self.reader.events.head().await?),
         };
         let (at, pace) = (ahead.read(), self.pace.load(Ordering::Relaxed));
         // A transaction takes about as many events as the last one, and need not end at a page border.
@@ -188,10 +188,10 @@ impl GraphProjector {
     }
 
     /// Takes the remaining events of the last step.
-    fn left(&self) -> Option<Ahead> {
+    fn take_rest(&self) -> Option<Lookahead> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let ahead = &mut known.as_mut()?.ahead;
-        let nothing = Ahead::nothing(ahead.at, ahead.at);
+        let nothing = Lookahead::nothing(ahead.at, ahead.at);
         (!ahead.events.is_empty()).then(|| std::mem::replace(ahead, nothing))
     }
 
@@ -229,14 +229,14 @@ impl GraphProjector {
     }
 
     /// Folds events; starts again without an event on which the fold fails.
-    async fn fold(&self, expect: Cursor, page: &[Event]) -> Result<Folded> {
+    async fn fold(&self, expect: Cursor, page: &[Event]) -> Result<PageResult> {
         let mut broken = BTreeSet::new();
         loop {
             let known = self.knowledge(expect).await?;
             match self.fold_once(known, page, &broken).await {
                 Ok(folded) => return Ok(folded),
-                Err((event, Trouble::Broken | Trouble::Unread)) if broken.insert(event) => {}
-                Err((_, Trouble::Store(error))) => return Err(error),
+                Err((event, IntakeError::Broken | IntakeError::Unread)) if broken.insert(event) => {}
+                Err((_, IntakeError::Store(error))) => return Err(error),
                 Err(_) => return Err(Error::internal("the fold of nothing panicked")),
             }
         }
@@ -247,7 +247,7 @@ impl GraphProjector {
         mut known: Knowledge,
         page: &[Event],
         broken: &BTreeSet<EventId>,
-    ) -> Result<Folded, (EventId, Trouble)> {
+    ) -> Result<PageResult, (EventId, IntakeError)> {
         let producer = self.producer();
         let (mut next, mut dead, mut forgets) = (Cursor::START, Vec::new(), false);
         let mut rows = 0;
@@ -256,7 +256,7 @@ impl GraphProjector {
             match self.reader.take_in(&mut known, event, &producer, broken).await {
                 Ok(()) if broken.contains(&event.id) => dead.push(letter(BROKEN)),
                 Ok(()) => {}
-                Err(Trouble::Unread) => {
+                Err(IntakeError::Unread) => {
                     dead.push(letter(UNREAD));
                     known.unread.push((event.id, event.seq));
                 }
@@ -272,11 +272,11 @@ impl GraphProjector {
                 break;
             }
         }
-        Ok(Folded { known, next, dead, forgets })
+        Ok(PageResult { known, next, dead, forgets })
     }
 
     /// Returns the new producer version of the rows, if it changes.
-    async fn edition(&self, expect: Cursor, folded: &mut Folded) -> Result<Option<Edition>> {
+    async fn edition(&self, expect: Cursor, folded: &mut PageResult) -> Result<Option<Edition>> {
         let is_due = folded.forgets || self.can_read_more(expect, folded).await?;
         let is_ruled = folded.known.fold.held.take_changed();
         let predicates = folded.known.fold.held.rows();
@@ -300,7 +300,7 @@ impl GraphProjector {
     }
 
     /// Retries some of the unread events; returns whether one of them can be read now.
-    async fn can_read_more(&self, expect: Cursor, folded: &Folded) -> Result<bool> {
+    async fn can_read_more(&self, expect: Cursor, folded: &PageResult) -> Result<bool> {
         for event in folded.known.to_try(expect.count(), folded.next.count()) {
             if self.reader.can_be_read(&folded.known, event).await? {
                 return Ok(true);
@@ -335,15 +335,15 @@ impl GraphProjector {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer; the next call starts again.
-    pub async fn weigh(&self, limit: NonZeroUsize) -> Result<Renewal> {
+    pub async fn weigh(&self, limit: NonZeroUsize) -> Result<RebuildProgress> {
         let graph = &self.reader.graph;
         let Edition { producer, difference, predicates } = graph.edition().await?;
         let known = difference.filter(|difference| difference.by == Some(self.producer()));
         if known.is_some() || !self.is_read_otherwise().await? {
-            return Ok(Renewal { behind: 0, difference: known });
+            return Ok(RebuildProgress { behind: 0, difference: known });
         }
         let cursor = graph.cursor().await?;
-        let (mut shadow, mut renewal) = self.shadowed(limit, cursor).await?;
+        let (mut shadow, mut renewal) = self.advance_shadow(limit, cursor).await?;
         let Some(difference) = renewal.difference.clone() else {
             self.keep_shadow(shadow);
             return Ok(renewal);
@@ -353,7 +353,7 @@ impl GraphProjector {
         match graph.apply(&delta, &Advance { expect: cursor, next: cursor, ..Advance::default() }).await {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                renewal = Renewal { behind: 1, difference: None };
+                renewal = RebuildProgress { behind: 1, difference: None };
                 shadow.compare_again();
                 self.keep_shadow(shadow);
             }
@@ -380,13 +380,13 @@ impl GraphProjector {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer; the next call starts again.
-    pub async fn renew(&self, limit: NonZeroUsize) -> Result<Renewal> {
+    pub async fn renew(&self, limit: NonZeroUsize) -> Result<RebuildProgress> {
         if !self.is_due().await? {
             self.take_shadow();
-            return Ok(Renewal::default());
+            return Ok(RebuildProgress::default());
         }
         let cursor = self.reader.graph.cursor().await?;
-        let (mut shadow, mut renewal) = self.shadowed(limit, cursor).await?;
+        let (mut shadow, mut renewal) = self.advance_shadow(limit, cursor).await?;
         if renewal.difference.is_none() {
             self.keep_shadow(shadow);
             return Ok(renewal);
@@ -394,7 +394,7 @@ impl GraphProjector {
         match shadow.exchange(&self.reader).await {
             Ok(true) => {
                 let (end, known) = shadow.into_known();
-                self.keep(known, Ahead::nothing(end, end));
+                self.keep(known, Lookahead::nothing(end, end));
             }
             Ok(false) => {
                 renewal.behind = 1;
@@ -416,9 +416,9 @@ impl GraphProjector {
     ///
     /// # Errors
     /// As [`renew`](Self::renew).
-    pub async fn compare(&self, limit: NonZeroUsize) -> Result<Renewal> {
+    pub async fn compare(&self, limit: NonZeroUsize) -> Result<RebuildProgress> {
         let cursor = self.reader.graph.cursor().await?;
-        let (shadow, renewal) = self.shadowed(limit, cursor).await?;
+        let (shadow, renewal) = self.advance_shadow(limit, cursor).await?;
         if renewal.difference.is_none() {
             self.keep_shadow(shadow);
         }
@@ -431,14 +431,14 @@ impl GraphProjector {
     }
 
     /// Advances the shadow to a position; returns its difference once it is compared.
-    async fn shadowed(&self, limit: NonZeroUsize, end: Cursor) -> Result<(Shadow, Renewal)> {
+    async fn advance_shadow(&self, limit: NonZeroUsize, end: Cursor) -> Result<(Shadow, RebuildProgress)> {
         let mut shadow = match self.take_shadow().filter(|shadow| shadow.is_of(&self.producer())) {
             Some(shadow) => shadow,
             None => Shadow::start(&self.reader, self.producer(), BTreeSet::new(), self.names()).await?,
         };
         let difference = shadow.go_on(&self.reader, limit, end).await?.cloned();
         let behind = shadow.behind(end);
-        Ok((shadow, Renewal { behind, difference }))
+        Ok((shadow, RebuildProgress { behind, difference }))
     }
 }
 
@@ -450,7 +450,7 @@ impl Projector for GraphProjector {
 
     async fn step(&self, limit: NonZeroUsize) -> Result<Progress> {
         let graph = &self.reader.graph;
-        let mut ahead = self.ahead(limit).await?;
+        let mut ahead = self.look_ahead(limit).await?;
         let expect = ahead.at;
         if ahead.events.is_empty() {
             return Ok(Progress { consumed: 0, cursor: expect, behind: expect.behind(ahead.head) });
@@ -459,7 +459,7 @@ impl Projector for GraphProjector {
         let mut folded = self.fold(expect, page).await?;
         let mut delta = folded.known.fold.take_delta();
         delta.edition = self.edition(expect, &mut folded).await?;
-        let Folded { known, next, dead, .. } = folded;
+        let PageResult { known, next, dead, .. } = folded;
         match graph.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
             Ok(()) => {
                 let consumed = expect.behind(next);
@@ -487,7 +487,7 @@ impl Projector for GraphProjector {
 }
 
 fn forgotten_by(event: &Event) -> Option<&Vec<EventId>> {
-    match event.kept().map(|kept| &kept.kind) {
+    match event.body().map(|kept| &kept.kind) {
         Some(EventKind::Decision(Decision::Forget(forget))) => Some(&forget.events),
         _ => None,
     }

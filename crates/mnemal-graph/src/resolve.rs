@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use mnemal_core::{EntityId, EntityKind, NewEvent, Timestamp};
 
 use crate::forms::family_first;
-use crate::index::{Called, How, Meant};
+use crate::index::{MatchQuality, NameCandidates, NameMention};
 use crate::key::name_key;
 use crate::kind;
-use crate::names::{Names, Said};
+use crate::names::{Names, Statement};
 use crate::role;
 
 /// The context of a name.
@@ -26,12 +26,12 @@ pub(crate) struct Scene {
 }
 
 /// Co-occurring entities, by entity.
-pub(crate) type Company = BTreeMap<EntityId, BTreeSet<EntityId>>;
+pub(crate) type CooccurrenceMap = BTreeMap<EntityId, BTreeSet<EntityId>>;
 
 /// Returns the candidates for a name; several candidates, and a single uncertain one, need a look at co-occurrences.
-pub(crate) fn candidates(names: &Names, text: &str, said: EntityKind) -> Meant {
+pub(crate) fn candidates(names: &Names, text: &str, said: EntityKind) -> NameCandidates {
     let key = name_key(text, said);
-    names.meant(Called { text, key: &key, kind: said })
+    names.candidates(NameMention { text, key: &key, kind: said })
 }
 
 /// Returns the candidates for a role of any entity: those with the given name, or all bearers of the role where no name is
@@ -52,7 +52,7 @@ fn kind_in(role: &str) -> EntityKind {
 
 /// Returns the candidates confirmed by the name alone, or by the scene: they co-occurred with an entity mentioned here, or
 /// occur in this session and no other entity here should have co-occurred with them.
-fn likely(names: &Names, found: Meant, company: &Company, scene: &Scene) -> Meant {
+fn likely(names: &Names, found: NameCandidates, company: &CooccurrenceMap, scene: &Scene) -> NameCandidates {
     let with: BTreeSet<EntityId> = scene.with.iter().map(|id| names.canon(*id)).collect();
     let is_near = |id: EntityId| {
         names.same_as(id).iter().any(|part| {
@@ -61,16 +61,21 @@ fn likely(names: &Names, found: Meant, company: &Company, scene: &Scene) -> Mean
             is_alone && scene.named.contains_key(part) || near.any(|near| with.contains(&names.canon(*near)))
         })
     };
-    found.into_iter().filter(|(id, how)| *how != How::Doubtful || is_near(*id)).collect()
+    found.into_iter().filter(|(id, how)| *how != MatchQuality::Doubtful || is_near(*id)).collect()
 }
 
 /// Returns the entity that is meant among the likely ones; `None` when there is none, or the context does not decide.
 ///
 /// The order: most co-occurrences with this scene; then the last mentioned in this session, or, among bearers of a shared
 /// name part, the only one mentioned in it; then an entity that had the name before over one that only could have it.
-fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Option<EntityId> {
+fn choose(
+    names: &Names,
+    found: &NameCandidates,
+    company: &CooccurrenceMap,
+    scene: &Scene,
+) -> Option<EntityId> {
     // Merged entities count as one; a partial match of one of them is kept apart below.
-    let mut wholes: BTreeMap<EntityId, (EntityId, How)> = BTreeMap::new();
+    let mut wholes: BTreeMap<EntityId, (EntityId, MatchQuality)> = BTreeMap::new();
     for (id, how) in found {
         let canon = names.canon(*id);
         let (part, best) = wholes.entry(canon).or_insert((*id, *how));
@@ -86,7 +91,7 @@ fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Opt
     let with = scene.with.iter().map(|id| names.canon(*id)).filter(|id| !wholes.contains_key(id));
     let with: BTreeSet<EntityId> = with.collect();
     // The last-mentioned rule applies to whole names only: a first name shared by several would be a guess.
-    let is_shared_part = wholes.values().all(|(_, how)| *how < How::Whole);
+    let is_shared_part = wholes.values().all(|(_, how)| *how < MatchQuality::Whole);
     let rank = |canon: &EntityId| {
         let parts = names.same_as(*canon);
         let near = parts.iter().filter_map(|id| company.get(id)).flatten().map(|id| names.canon(*id));
@@ -94,7 +99,7 @@ fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Opt
         let last = parts.iter().filter_map(|id| scene.named.get(id)).max().copied();
         (near.len(), last.map(|at| if is_shared_part { Timestamp::EPOCH } else { at }))
     };
-    let ranks = wholes.iter().map(|(canon, (part, how))| (rank(canon), *how > How::Short, *part));
+    let ranks = wholes.iter().map(|(canon, (part, how))| (rank(canon), *how > MatchQuality::Short, *part));
     let ranks: Vec<_> = ranks.collect();
     let (best, is_said, part) = ranks.iter().max_by_key(|(rank, is_said, _)| (*rank, *is_said))?;
     let is_alone = ranks.iter().filter(|(rank, said, _)| (rank, said) == (best, is_said)).count() == 1;
@@ -102,23 +107,23 @@ fn choose(names: &Names, found: &Meant, company: &Company, scene: &Scene) -> Opt
 }
 
 /// Returns the entity of a name, created if none is known; `None` when the meaning is ambiguous.
-pub(crate) fn named(
+pub(crate) fn resolve_name(
     names: &mut Names,
     (text, kind): (&str, EntityKind),
-    company: &Company,
+    company: &CooccurrenceMap,
     scene: &Scene,
-    said: Said<'_>,
+    said: Statement<'_>,
 ) -> Option<EntityId> {
     let key = name_key(text, kind);
     if key.is_empty() {
         return None;
     }
-    let called = Called { text, key: &key, kind };
-    let mut meant = names.meant(called);
+    let called = NameMention { text, key: &key, kind };
+    let mut meant = names.candidates(called);
     for (id, how) in &mut meant {
         // A dog has a person's name, and a team a tool's name, more often than one is mistaken for the other.
         if names.get(*id).is_some_and(|entity| kind::differ(entity.kind, kind)) {
-            *how = How::Doubtful;
+            *how = MatchQuality::Doubtful;
         }
     }
     let found = likely(names, meant, company, scene);
@@ -126,7 +131,7 @@ pub(crate) fn named(
         return Some(one_more(names, called, said));
     }
     let id = if found.is_empty() {
-        let is_taken = !names.named(called).is_empty();
+        let is_taken = !names.with_name(called).is_empty();
         let own = if is_taken { format!("{key} {}", kind.as_str()) } else { key.clone() };
         names.make(&own, kind, text, said)
     } else {
@@ -143,21 +148,21 @@ pub(crate) fn named(
 pub(crate) fn another(
     names: &mut Names,
     (text, kind): (&str, EntityKind),
-    company: &Company,
+    company: &CooccurrenceMap,
     scene: &Scene,
-    said: Said<'_>,
+    said: Statement<'_>,
 ) -> Option<EntityId> {
     let key = name_key(text, kind);
-    let called = Called { text, key: &key, kind };
-    if key.is_empty() || names.named(called).is_empty() {
-        return named(names, (text, kind), company, scene, said);
+    let called = NameMention { text, key: &key, kind };
+    if key.is_empty() || names.with_name(called).is_empty() {
+        return resolve_name(names, (text, kind), company, scene, said);
     }
     Some(one_more(names, called, said))
 }
 
 /// Creates one more bearer of a name; the count is part of the key.
-fn one_more(names: &mut Names, called: Called<'_>, said: Said<'_>) -> EntityId {
-    let own = format!("{} {}", called.key, names.named(called).len() + 1);
+fn one_more(names: &mut Names, called: NameMention<'_>, said: Statement<'_>) -> EntityId {
+    let own = format!("{} {}", called.key, names.with_name(called).len() + 1);
     let id = names.make(&own, called.kind, called.text, said);
     names.call(id, called, said);
     id
@@ -171,9 +176,15 @@ const TELLING: usize = 2;
 /// session, among names none of which ever occurred with the known bearer or with its co-occurring entities.
 ///
 /// A repeated reference to the same person mostly does not use the whole name, or uses it in known company.
-fn is_introduced(names: &Names, called: Called<'_>, found: &Meant, company: &Company, scene: &Scene) -> bool {
+fn is_introduced(
+    names: &Names,
+    called: NameMention<'_>,
+    found: &NameCandidates,
+    company: &CooccurrenceMap,
+    scene: &Scene,
+) -> bool {
     let is_full = called.key.contains(' ') || family_first(called.key).is_some();
-    let (Some((id, How::Whole)), 1) = (found.first_key_value(), found.len()) else { return false };
+    let (Some((id, MatchQuality::Whole)), 1) = (found.first_key_value(), found.len()) else { return false };
     if !is_full || called.kind != EntityKind::Person || scene.n_names <= TELLING {
         return false;
     }
@@ -191,32 +202,32 @@ fn is_introduced(names: &Names, called: Called<'_>, found: &Meant, company: &Com
 
 /// Whether a name in a text is a name of the resolved entity. A part of a name is not, or the next bearer would never get
 /// it; neither is a typo or a case form.
-fn is_name_of(id: EntityId, found: &Meant) -> bool {
-    found.get(&id).is_none_or(|how| matches!(how, How::Whole | How::Short))
+fn is_name_of(id: EntityId, found: &NameCandidates) -> bool {
+    found.get(&id).is_none_or(|how| matches!(how, MatchQuality::Whole | MatchQuality::Short))
 }
 
 /// A related person: "my sister", "my sister Anna".
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Related<'t> {
+pub(crate) struct RelatedPerson<'t> {
     pub(crate) owner: EntityId,
     pub(crate) role: &'t str,
     pub(crate) name: Option<&'t str>,
 }
 
 /// Returns the entity with a role for another, and the entities to merge with it.
-pub(crate) fn related(
+pub(crate) fn resolve_relative(
     names: &mut Names,
-    who: Related<'_>,
-    company: &Company,
+    who: RelatedPerson<'_>,
+    company: &CooccurrenceMap,
     scene: &Scene,
-    said: Said<'_>,
+    said: Statement<'_>,
 ) -> Option<(EntityId, Option<EntityId>)> {
     let role = role::normal(who.role);
     let kind = kind_in(&role);
     let holders = names.in_role(who.owner, &role);
     let Some(name) = who.name.filter(|name| !name_key(name, kind).is_empty()) else {
         let id = if let Some(holders) = holders {
-            let holders = holders.all().iter().map(|id| (*id, How::Whole)).collect();
+            let holders = holders.all().iter().map(|id| (*id, MatchQuality::Whole)).collect();
             choose(names, &holders, company, scene)?
         } else {
             let key = format!("{} {role}", who.owner);
@@ -226,8 +237,8 @@ pub(crate) fn related(
         return Some((id, None));
     };
     let key = name_key(name, kind);
-    let called = Called { text: name, key: &key, kind };
-    let mut known = likely(names, names.meant(called), company, scene);
+    let called = NameMention { text: name, key: &key, kind };
+    let mut known = likely(names, names.candidates(called), company, scene);
     known.retain(|id, _| names.can_be(*id, who.owner, &role));
     let nameless = holders.and_then(|holders| names.nameless(holders));
     let holder = holders.and_then(|holders| known.keys().copied().find(|id| holders.all().contains(id)));
@@ -252,11 +263,11 @@ pub(crate) fn related(
 /// Creates an entity from a name and a role; a second bearer of the name has the role in its key.
 fn newcomer(
     names: &mut Names,
-    name: Called<'_>,
+    name: NameMention<'_>,
     (owner, role): (EntityId, &str),
-    said: Said<'_>,
+    said: Statement<'_>,
 ) -> EntityId {
-    let is_taken = !names.named(name).is_empty();
+    let is_taken = !names.with_name(name).is_empty();
     let own = if is_taken { format!("{} {owner} {role}", name.key) } else { name.key.to_owned() };
     names.make(&own, name.kind, name.text, said)
 }
@@ -268,13 +279,13 @@ pub(crate) fn is_user(label: &str) -> bool {
 
 /// Returns the entity of the speaker: by the speaker's name, else of the person, else of the space. A label that is not a
 /// name is ignored.
-pub(crate) fn speaker(names: &mut Names, said: Said<'_>) -> EntityId {
-    let kept = said.event.kept();
+pub(crate) fn speaker(names: &mut Names, said: Statement<'_>) -> EntityId {
+    let kept = said.event.body();
     let name = kept.and_then(|kept| kept.speaker.as_ref()).map(mnemal_core::Speaker::as_str);
     if let Some(name) = name.filter(|name| !names.is_user(name)) {
         let key = name_key(name, EntityKind::Person);
-        let called = Called { text: name, key: &key, kind: EntityKind::Person };
-        let known = names.named(called);
+        let called = NameMention { text: name, key: &key, kind: EntityKind::Person };
+        let known = names.with_name(called);
         let id = match (known.first(), known.len()) {
             (Some(only), 1) => *only,
             _ => names.make(&key, EntityKind::Person, name, said),
@@ -292,7 +303,7 @@ pub(crate) fn known_speaker(names: &Names, kept: &NewEvent) -> Option<EntityId> 
     let name = kept.speaker.as_ref().map(mnemal_core::Speaker::as_str);
     if let Some(name) = name {
         let key = name_key(name, EntityKind::Person);
-        let known = names.named(Called { text: name, key: &key, kind: EntityKind::Person });
+        let known = names.with_name(NameMention { text: name, key: &key, kind: EntityKind::Person });
         return known.first().copied().filter(|_| known.len() == 1);
     }
     let key = self_key(kept.user.as_ref().map_or("", mnemal_core::UserId::as_str));

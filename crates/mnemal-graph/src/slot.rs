@@ -8,7 +8,7 @@ use crate::interval::begin;
 
 /// How the values of a slot exclude each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rule {
+pub(crate) enum ExclusionRule {
     /// One value for life.
     One,
     /// One value at a time. A slot with one possible value only starts and ends.
@@ -23,7 +23,7 @@ pub(crate) struct Slot {
     pub(crate) subject: EntityId,
     /// Predicate, topic and, where each value stands alone, its key.
     pub(crate) key: String,
-    pub(crate) rule: Rule,
+    pub(crate) rule: ExclusionRule,
 }
 
 /// A claim in its slot.
@@ -82,25 +82,29 @@ pub(crate) fn place(
     let name = predicate.as_str();
     let (of_topic, of_object) = (topic.unwrap_or_default(), object.key());
     let (rule, key, value) = match held.of(predicate) {
-        Cardinality::One => (Rule::One, name.to_owned(), of_object),
-        Cardinality::Now => (Rule::Now, name.to_owned(), of_object),
+        Cardinality::One => (ExclusionRule::One, name.to_owned(), of_object),
+        Cardinality::Now => (ExclusionRule::Now, name.to_owned(), of_object),
         // Without a topic the values may be about different things: tea and trains can both be preferred.
         Cardinality::NowPerTopic if of_topic.is_empty() => {
-            (Rule::Now, format!("{name}  {of_object}"), of_object)
+            (ExclusionRule::Now, format!("{name}  {of_object}"), of_object)
         }
-        Cardinality::NowPerTopic => (Rule::Now, format!("{name} {of_topic}"), of_object),
+        Cardinality::NowPerTopic => (ExclusionRule::Now, format!("{name} {of_topic}"), of_object),
         Cardinality::Event => {
             let day = support.valid_at.map(|at| at.as_seconds().div_euclid(DAY).to_string());
             let day = day.unwrap_or_default();
-            (Rule::Event, format!("{name} {of_topic} {of_object} {day}"), of_object)
+            (ExclusionRule::Event, format!("{name} {of_topic} {of_object} {day}"), of_object)
         }
         _ if name == "relative" && matches!(of_topic, "mother" | "father") => {
-            (Rule::One, format!("{name} {of_topic}"), of_object)
+            (ExclusionRule::One, format!("{name} {of_topic}"), of_object)
         }
-        _ if name == "knows" && of_topic == "boss" => (Rule::Now, format!("{name} {of_topic}"), of_object),
+        _ if name == "knows" && of_topic == "boss" => {
+            (ExclusionRule::Now, format!("{name} {of_topic}"), of_object)
+        }
         _ => match info.and_then(|info| info.opposite.as_deref()) {
-            Some(opposite) => (Rule::Now, format!("{} {of_object}", name.min(opposite)), name.to_owned()),
-            None => (Rule::Now, format!("{name} {of_topic} {of_object}"), of_object),
+            Some(opposite) => {
+                (ExclusionRule::Now, format!("{} {of_object}", name.min(opposite)), name.to_owned())
+            }
+            None => (ExclusionRule::Now, format!("{name} {of_topic} {of_object}"), of_object),
         },
     };
     let slot = Slot { subject: canon(support.subject), key, rule };

@@ -2,7 +2,7 @@
 
 mod choose;
 mod line;
-mod unread;
+mod unprocessed;
 
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroUsize;
@@ -10,22 +10,23 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    AsOf, Because, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EntityKind,
-    Event, EventFilter, EventId, EventStore, Extractor, Fact, FactFilter, FactStatus, Fragment, GraphStore,
-    Layer, Level, MentionFilter, Predicate, Result, Role, Section, SessionId, Source, Span, Speaker, Within,
+    AsOf, ContextRequest, ContextSource, Degraded, Entity, EntityFilter, EntityId, EntityKind, Event,
+    EventFilter, EventId, EventStore, Extractor, Fact, FactFilter, FactStatus, Fragment, GraphStore,
+    InclusionReason, Layer, Level, MentionFilter, Predicate, Result, Role, Section, SessionId, Source, Span,
+    Speaker, Within,
 };
 
 use mnemal_extract::{predicate, question, speaker_voice};
 
-use self::choose::{Choice, Known, Quoted};
-use self::line::WordsOf;
-use self::unread::{add_asked, set_right, unread};
+use self::choose::{FactCandidates, QuotedFact, Selection};
+use self::line::TurnQuote;
+use self::unprocessed::{add_answers, override_stale_facts, unprocessed_turns};
 use crate::Graph;
-use crate::asked::Asked;
 use crate::key::name_key;
+use crate::query_analysis::QueryAnalysis;
 use crate::resolve::speaker_ids;
-use crate::say::Names;
 use crate::stems::Stems;
+use crate::verbalize::Names;
 
 /// Most entities whose facts are offered. Source: AD-16, the entity reserve of a context.
 const ENTITIES: usize = 5;
@@ -71,7 +72,7 @@ impl GraphSource {
     /// Returns the entities that "I" means in a question: the unnamed speaker, and the last speaker of the session or the
     /// only speaker.
     async fn askers(&self, request: &ContextRequest) -> Result<Vec<Arc<Entity>>> {
-        let mut askers = self.graph.known(speaker_ids(request.user.only()), request.as_of).await?;
+        let mut askers = self.graph.shared_entities(speaker_ids(request.user.only()), request.as_of).await?;
         let mut voices = Vec::new();
         if !request.session.is_nobody() {
             voices = self.voices(Within::Only(request.session.clone()), NonZeroUsize::MIN).await?;
@@ -85,7 +86,8 @@ impl GraphSource {
             let filter = EntityFilter { keys: Within::Only(keys), ..EntityFilter::all() };
             let mut found = self.store.entities(&filter).await?;
             found.retain(|entity| entity.kind == EntityKind::Person);
-            let found = self.graph.known(found.iter().map(|entity| entity.id), request.as_of).await?;
+            let found =
+                self.graph.shared_entities(found.iter().map(|entity| entity.id), request.as_of).await?;
             for entity in found {
                 if !askers.iter().any(|one| one.id == entity.id) {
                     askers.push(entity);
@@ -100,13 +102,18 @@ impl GraphSource {
         let filter = EventFilter { session, roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
         let turns = self.events.latest(&filter, most).await?;
         let own = turns.iter().filter(|turn| turn.level == Level::User);
-        let speaker = |turn: &Event| turn.kept().and_then(|kept| kept.speaker.clone());
+        let speaker = |turn: &Event| turn.body().and_then(|kept| kept.speaker.clone());
         Ok(own.map(|turn| speaker_voice(speaker(turn).as_ref().map(Speaker::as_str))).collect())
     }
 
     /// Returns the entities that a request is about, those of the question first, at most five; "my sister" resolves
     /// through a fact of the owner.
-    async fn named(&self, asked: &Asked, request: &ContextRequest, own: &[Arc<Fact>]) -> Result<Named> {
+    async fn request_entities(
+        &self,
+        asked: &QueryAnalysis,
+        request: &ContextRequest,
+        own: &[Arc<Fact>],
+    ) -> Result<RequestEntities> {
         let mut found: Vec<Arc<Entity>> = Vec::new();
         if !asked.keys.is_empty() {
             let filter = EntityFilter { keys: Within::Only(asked.keys.clone()), ..EntityFilter::all() };
@@ -117,34 +124,34 @@ impl GraphSource {
             entity.names.iter().filter_map(|name| of_name(&name.key)).min()
         };
         found.sort_by_key(|entity| (place(entity), entity.id));
-        let mut named = Named::default();
+        let mut named = RequestEntities::default();
         self.add(&mut named, found, request.as_of).await?;
         let is_called = |fact: &&Arc<Fact>| {
             fact.topic.as_ref().is_some_and(|role| {
-                asked.for_role(role).is_some() || !asked.shared(role, &self.stems).is_empty()
+                asked.for_role(role).is_some() || !asked.shared_words(role, &self.stems).is_empty()
             })
         };
         let called: BTreeSet<EntityId> =
             own.iter().filter(is_called).filter_map(|fact| fact.object.entity()).collect();
         if !called.is_empty() {
-            let called = self.graph.known(called, request.as_of).await?;
+            let called = self.graph.shared_entities(called, request.as_of).await?;
             self.add(&mut named, called, request.as_of).await?;
         }
         named.in_question = named.entities.len();
         if named.entities.len() < ENTITIES {
-            let mentioned = self.mentioned(request).await?;
+            let mentioned = self.recently_mentioned(request).await?;
             self.add(&mut named, mentioned, request.as_of).await?;
         }
         Ok(named)
     }
 
     /// Adds entities, each as its canonical one, while there is room.
-    async fn add(&self, named: &mut Named, found: Vec<Arc<Entity>>, as_of: AsOf) -> Result<()> {
+    async fn add(&self, named: &mut RequestEntities, found: Vec<Arc<Entity>>, as_of: AsOf) -> Result<()> {
         for entity in found {
-            let stands_for = match entity.joined_at(as_of.belief) {
+            let stands_for = match entity.merged_into_at(as_of.belief) {
                 None if entity.created_at <= as_of.belief => vec![entity],
                 None => Vec::new(),
-                Some(into) => self.graph.known([into], as_of).await?,
+                Some(into) => self.graph.shared_entities([into], as_of).await?,
             };
             for entity in stands_for {
                 if named.entities.len() < ENTITIES && !named.entities.iter().any(|one| one.id == entity.id) {
@@ -156,7 +163,7 @@ impl GraphSource {
     }
 
     /// Returns the entities that the last turns of the asking session mention, newest first.
-    async fn mentioned(&self, request: &ContextRequest) -> Result<Vec<Arc<Entity>>> {
+    async fn recently_mentioned(&self, request: &ContextRequest) -> Result<Vec<Arc<Entity>>> {
         if request.session.is_nobody() {
             return Ok(Vec::new());
         }
@@ -185,7 +192,7 @@ impl GraphSource {
     async fn own(
         &self,
         request: &ContextRequest,
-        asked: &Asked,
+        asked: &QueryAnalysis,
         owners: &[EntityId],
     ) -> Result<Vec<Arc<Fact>>> {
         // An owner may have thousands of facts, of which few can answer.
@@ -206,7 +213,7 @@ impl GraphSource {
     async fn past(
         &self,
         request: &ContextRequest,
-        asked: &Asked,
+        asked: &QueryAnalysis,
         filter: &FactFilter,
     ) -> Result<Vec<Arc<Fact>>> {
         if !asked.looks_back {
@@ -225,7 +232,7 @@ impl GraphSource {
     async fn facts(
         &self,
         request: &ContextRequest,
-        asked: &Asked,
+        asked: &QueryAnalysis,
         named: &[EntityId],
         own: Vec<Arc<Fact>>,
     ) -> Result<Vec<Arc<Fact>>> {
@@ -266,7 +273,7 @@ impl GraphSource {
 
 impl GraphSource {
     /// Returns, for each candidate, the sentence of the user's newest words that it rests on.
-    async fn words(&self, quoted: Vec<Quoted<'_>>) -> Result<Vec<Fragment>> {
+    async fn words(&self, quoted: Vec<QuotedFact<'_>>) -> Result<Vec<Fragment>> {
         if quoted.is_empty() {
             return Ok(Vec::new());
         }
@@ -275,14 +282,15 @@ impl GraphSource {
                 fact.supports.iter().filter(|support| support.level == Level::User && support.says_so());
             own.max_by_key(|support| support.occurred_at).map(|support| support.source)
         };
-        let sources: Vec<(Source, Quoted<'_>)> =
+        let sources: Vec<(Source, QuotedFact<'_>)> =
             quoted.into_iter().filter_map(|one| Some((newest(one.fact)?, one))).collect();
         let ids: BTreeSet<EventId> = sources.iter().map(|(source, _)| source.event).collect();
         let turns = self.events.get(&Vec::from_iter(ids)).await?;
-        let line = |(source, Quoted { parts, .. }): (Source, Quoted<'_>)| {
+        let line = |(source, QuotedFact { parts, .. }): (Source, QuotedFact<'_>)| {
             let turn = turns.iter().find(|turn| turn.id == source.event)?;
-            let span = sentence_of(source.span, &turn.kept()?.content);
-            WordsOf { turn, span, section: Section::Entity, parts, because: Because::Query }.fragment()
+            let span = sentence_of(source.span, &turn.body()?.content);
+            TurnQuote { turn, span, section: Section::Entity, parts, because: InclusionReason::Query }
+                .fragment()
         };
         Ok(sources.into_iter().filter_map(line).collect())
     }
@@ -299,7 +307,7 @@ fn sentence_of(clause: Span, text: &str) -> Span {
 
 /// The entities that a request is about.
 #[derive(Debug, Default)]
-struct Named {
+struct RequestEntities {
     entities: Vec<Arc<Entity>>,
     /// How many of them the question names; the others occur in the last turns.
     in_question: usize,
@@ -324,22 +332,22 @@ impl ContextSource for GraphSource {
         if request.sections.only().is_some_and(|wanted| !offered.iter().any(|one| wanted.contains(one))) {
             return Ok(Degraded::whole(Vec::new()));
         }
-        let asked = request.query.as_deref().map(Asked::read).unwrap_or_default();
+        let asked = request.query.as_deref().map(QueryAnalysis::read).unwrap_or_default();
         // Read before the facts: if another process folds meanwhile, its turns would otherwise be missing in both.
         let read_to = self.store.cursor().await?;
         let owners = self.askers(request).await?;
         let ids =
             |entities: &[Arc<Entity>]| entities.iter().map(|entity| entity.id).collect::<Vec<EntityId>>();
         let own = self.own(request, &asked, &ids(&owners)).await?;
-        let named = self.named(&asked, request, &own).await?;
+        let named = self.request_entities(&asked, request, &own).await?;
         let facts = self.facts(request, &asked, &ids(&named.entities), own).await?;
         let ends: Vec<EntityId> = facts.iter().flat_map(|fact| ends(fact)).collect();
-        let others = self.graph.known(ends, request.as_of).await?;
-        let known = Known::new(facts, Names::new(others, ids(&owners)), &asked, &self.stems);
-        let mut choice = Choice::new(&known, (&asked, &self.stems), (request.budget, request.as_of.world));
+        let others = self.graph.shared_entities(ends, request.as_of).await?;
+        let known = FactCandidates::new(facts, Names::new(others, ids(&owners)), &asked, &self.stems);
+        let mut choice = Selection::new(&known, (&asked, &self.stems), (request.budget, request.as_of.world));
         let (in_question, just_now) = named.entities.split_at(named.in_question.min(named.entities.len()));
         for entity in in_question {
-            choice.of_entity(entity, Because::Query);
+            choice.of_entity(entity, InclusionReason::Query);
         }
         // "Where does Anna live?" asks nothing about the user except the relation to her.
         let is_of_others = !in_question.is_empty() && asked.of_roles().is_empty();
@@ -351,17 +359,19 @@ impl ContextSource for GraphSource {
             choice.knowledge();
         }
         for entity in just_now {
-            choice.of_entity(entity, Because::Recent);
+            choice.of_entity(entity, InclusionReason::Recent);
         }
-        let quoted = self.words(choice.quoted(in_question)).await?;
+        let quoted = self.words(choice.quoted_facts(in_question)).await?;
         let mut fragments = choice.fragments();
         fragments.extend(quoted);
         if let Some(extractor) = &self.extractor {
-            let unread = unread((self.events.as_ref(), read_to), &known, extractor.as_ref(), request).await?;
-            set_right(&mut fragments, &known, &unread);
+            let unread =
+                unprocessed_turns((self.events.as_ref(), read_to), &known, extractor.as_ref(), request)
+                    .await?;
+            override_stale_facts(&mut fragments, &known, &unread);
             // A host that wants few lines sends a request on every prompt: there silence is better than an uncertain line.
             if about.is_none() && request.lines.is_none() {
-                add_asked(&mut fragments, &asked, request, &unread);
+                add_answers(&mut fragments, &asked, request, &unread);
             }
         }
         Ok(Degraded::whole(fragments))

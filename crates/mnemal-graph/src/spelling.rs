@@ -52,7 +52,7 @@ pub(crate) fn without_umlaut(word: &str) -> String {
 
 /// Returns a name without separators between its letters: spaces, hyphens, apostrophes, quotes. A name of separators only
 /// is unchanged.
-pub(crate) fn squeezed(name: &str) -> String {
+pub(crate) fn squeeze(name: &str) -> String {
     let out: String = name.chars().filter(|sign| sign.is_alphanumeric() || is_mark(*sign)).collect();
     if out.is_empty() { name.to_owned() } else { out }
 }
@@ -90,6 +90,6 @@ mod tests {
             assert_ne!(letters(one), letters(other));
         }
         assert_eq!((without_umlaut("juergen"), without_umlaut("manuel")), ("jurgen".into(), "manuel".into()));
-        assert_eq!((squeezed("jean-luc o'x"), squeezed("--")), ("jeanlucox".into(), "--".into()));
+        assert_eq!((squeeze("jean-luc o'x"), squeeze("--")), ("jeanlucox".into(), "--".into()));
     }
 }

@@ -6,10 +6,10 @@ use mnemal_core::{EntityId, EventId, MentionRow, Score, Timestamp};
 use mnemal_text::term_hash;
 
 use crate::forms;
-use crate::index::Called;
+use crate::index::NameMention;
 use crate::names::Names;
 use crate::pack::packs;
-use crate::spelling::{is_family_first, squeezed};
+use crate::spelling::{is_family_first, squeeze};
 
 /// Weights of name similarity, co-occurrence and time. Source: `entity_resolver.py` of hindsight.
 const WEIGHTS: [f32; 3] = [0.5, 0.3, 0.2];
@@ -33,7 +33,7 @@ const DAY: f32 = 86_400_000_000.0;
 /// The reason why two entities may be duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Likeness {
+pub enum DuplicateReason {
     /// They have the same name, or equivalent ones: a nickname, an initial, an exonym.
     Name,
     /// The name of one is a part of the other's name, or short for one.
@@ -52,7 +52,7 @@ pub enum Likeness {
     Look,
 }
 
-impl Likeness {
+impl DuplicateReason {
     /// Returns the wire name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ pub struct Suggestion {
     /// The entity to merge into.
     pub into: EntityId,
     /// The similarity of their names.
-    pub why: Likeness,
+    pub why: DuplicateReason,
     /// How likely it is, 0 to 1 and above 0.6: 0.5 × name similarity + 0.3 × shared part of the smaller co-occurrence set +
     /// 0.2 × (1 − days between their last mentions / 7), not below 0.
     pub score: Score,
@@ -89,7 +89,7 @@ pub struct Suggestion {
 
 /// Returns the most likely pairs first, at most `most`; pairs with equal scores by the smaller ids.
 pub(crate) fn suggestions(names: &Names, mentions: &[MentionRow], most: usize) -> Vec<Suggestion> {
-    let seen = Seen::new(names, mentions);
+    let seen = CooccurrenceTable::new(names, mentions);
     let mut found: Vec<Suggestion> = pairs(names)
         .into_iter()
         .filter(|((one, other), _)| names.can_be_one(*one, *other) && !seen.are_together(*one, *other))
@@ -106,15 +106,15 @@ pub(crate) fn suggestions(names: &Names, mentions: &[MentionRow], most: usize) -
     found
 }
 
-type Pairs = BTreeMap<(EntityId, EntityId), (Likeness, f32)>;
+type Pairs = BTreeMap<(EntityId, EntityId), (DuplicateReason, f32)>;
 
 /// Returns every pair of similar names, with the strongest reason.
 fn pairs(names: &Names) -> Pairs {
     let mut pairs = Pairs::new();
-    let (mut sounds, mut grams) = (Sounds::default(), Grams::default());
+    let (mut sounds, mut grams) = (SoundIndex::default(), NgramIndex::default());
     for whole in names.wholes() {
         for name in names.rows_of(whole.id).flat_map(|entity| &entity.names) {
-            let mut add = |other: EntityId, why: Likeness, likeness: f32| {
+            let mut add = |other: EntityId, why: DuplicateReason, likeness: f32| {
                 let other = names.canon(other);
                 let pair = (whole.id.min(other), whole.id.max(other));
                 let known = pairs.entry(pair).or_insert((why, likeness));
@@ -122,10 +122,10 @@ fn pairs(names: &Names) -> Pairs {
                     *known = (why, likeness);
                 }
             };
-            let called = Called { text: &name.text, key: &name.key, kind: whole.kind };
+            let called = NameMention { text: &name.text, key: &name.key, kind: whole.kind };
             by_form(names, called, &mut add);
             sounds.meet(whole.id, called, &mut add);
-            grams.meet(whole.id, &squeezed(called.key), &mut add);
+            grams.meet(whole.id, &squeeze(called.key), &mut add);
         }
     }
     pairs.retain(|(one, other), _| one != other);
@@ -133,41 +133,48 @@ fn pairs(names: &Names) -> Pairs {
 }
 
 /// Adds the candidates of name resolution, of every step.
-fn by_form(names: &Names, called: Called<'_>, add: &mut impl FnMut(EntityId, Likeness, f32)) {
-    let (index, forms) = (names.by_name(), forms::said(called.text, called.key, called.kind));
+fn by_form(names: &Names, called: NameMention<'_>, add: &mut impl FnMut(EntityId, DuplicateReason, f32)) {
+    let (index, forms) = (names.by_name(), forms::spoken_forms(called.text, called.key, called.kind));
     for id in index.bearing(&forms.whole).into_keys().chain(index.with_variant(&forms).into_keys()) {
-        add(id, Likeness::Name, 1.0);
+        add(id, DuplicateReason::Name, 1.0);
     }
     for id in index.with_part(&forms).into_keys() {
-        add(id, Likeness::Part, OF_PART);
+        add(id, DuplicateReason::Part, OF_PART);
     }
     for id in index.in_other_case(called.key, &forms).into_keys() {
-        add(id, Likeness::Case, 1.0);
+        add(id, DuplicateReason::Case, 1.0);
     }
     for (id, _) in index.one_off(&forms.whole) {
-        add(id, Likeness::Slip, 1.0);
+        add(id, DuplicateReason::Slip, 1.0);
     }
 }
 
 /// Names by their words in any order, by sound and by look.
 #[derive(Debug, Default)]
-struct Sounds(HashMap<(Likeness, String), BTreeSet<(EntityId, String)>>);
+struct SoundIndex(HashMap<(DuplicateReason, String), BTreeSet<(EntityId, String)>>);
 
-impl Sounds {
+impl SoundIndex {
     /// Adds the earlier names that match, and inserts this one.
-    fn meet(&mut self, id: EntityId, called: Called<'_>, add: &mut impl FnMut(EntityId, Likeness, f32)) {
+    fn meet(
+        &mut self,
+        id: EntityId,
+        called: NameMention<'_>,
+        add: &mut impl FnMut(EntityId, DuplicateReason, f32),
+    ) {
         let mut words: Vec<&str> = called.key.split(' ').collect();
         words.sort_unstable();
         let latin = |letter: char, of: Option<&str>| of.map_or_else(|| letter.to_string(), str::to_owned);
         let look: String = called.key.chars().map(|letter| latin(letter, packs().look(letter))).collect();
         let sound: String = called.key.chars().map(|letter| latin(letter, packs().sound(letter))).collect();
-        for (why, form) in
-            [(Likeness::Order, words.join(" ")), (Likeness::Look, look), (Likeness::Script, as_heard(&sound))]
-        {
+        for (why, form) in [
+            (DuplicateReason::Order, words.join(" ")),
+            (DuplicateReason::Look, look),
+            (DuplicateReason::Script, as_heard(&sound)),
+        ] {
             let alike = self.0.entry((why, form)).or_default();
             for (other, key) in alike.iter().filter(|(_, key)| key != called.key) {
-                let is_one_script = why == Likeness::Script && key.is_ascii() == called.key.is_ascii();
-                add(*other, if is_one_script { Likeness::Spelling } else { why }, 1.0);
+                let is_one_script = why == DuplicateReason::Script && key.is_ascii() == called.key.is_ascii();
+                add(*other, if is_one_script { DuplicateReason::Spelling } else { why }, 1.0);
             }
             alike.insert((id, called.key.to_owned()));
         }
@@ -187,7 +194,7 @@ fn as_heard(latin: &str) -> String {
         ("h", ""),
         ("c", "k"),
     ];
-    let one = same.iter().fold(squeezed(latin), |text, (from, to)| text.replace(from, to));
+    let one = same.iter().fold(squeeze(latin), |text, (from, to)| text.replace(from, to));
     let mut letters: Vec<char> = one.chars().collect();
     letters.dedup();
     letters.into_iter().collect()
@@ -195,14 +202,14 @@ fn as_heard(latin: &str) -> String {
 
 /// Names by runs of three letters, or two where a character is a syllable or a word.
 #[derive(Debug, Default)]
-struct Grams {
+struct NgramIndex {
     names: Vec<(EntityId, Vec<u64>)>,
     places: HashMap<u64, Vec<usize>>,
 }
 
-impl Grams {
+impl NgramIndex {
     /// Adds the earlier names that share at least half of the runs, and inserts this one.
-    fn meet(&mut self, id: EntityId, name: &str, add: &mut impl FnMut(EntityId, Likeness, f32)) {
+    fn meet(&mut self, id: EntityId, name: &str, add: &mut impl FnMut(EntityId, DuplicateReason, f32)) {
         let own = runs(name);
         let mut shared: HashMap<usize, usize> = HashMap::new();
         let telling =
@@ -217,7 +224,7 @@ impl Grams {
             let Some((other, runs)) = self.names.get(place) else { continue };
             let likeness = mnemal_text::jaccard(&own, runs);
             if likeness >= TRIGRAMS {
-                add(*other, Likeness::Spelling, likeness);
+                add(*other, DuplicateReason::Spelling, likeness);
             }
         }
         for run in &own {
@@ -240,13 +247,13 @@ fn runs(name: &str) -> Vec<u64> {
 
 /// Co-occurrences with counts and last times, by canonical entity.
 #[derive(Debug, Default)]
-struct Seen {
+struct CooccurrenceTable {
     with: HashMap<EntityId, BTreeSet<EntityId>>,
     times: HashMap<EntityId, usize>,
     last: HashMap<EntityId, Timestamp>,
 }
 
-impl Seen {
+impl CooccurrenceTable {
     fn new(names: &Names, mentions: &[MentionRow]) -> Self {
         let mut seen = Self::default();
         let mut events: BTreeMap<EventId, BTreeSet<EntityId>> = BTreeMap::new();

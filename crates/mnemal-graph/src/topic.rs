@@ -13,7 +13,7 @@ use mnemal_extract::predicate;
 use mnemal_text::fold;
 
 use crate::Graph;
-use crate::company::{Named, Sightings, count};
+use crate::cooccurrence::{MentionStats, MentionTimes, count};
 
 /// Most keywords of a topic. Source: BA-06, at most 5 are shown.
 const KEYWORDS: usize = 5;
@@ -26,7 +26,7 @@ pub struct Topic {
     /// The displayed name.
     pub name: String,
     /// Number and times of its occurrences.
-    pub seen: Sightings,
+    pub stats: MentionStats,
     /// The most frequent co-occurring names, at most five.
     pub keywords: Vec<String>,
     /// Number of co-occurring entities.
@@ -39,9 +39,9 @@ pub struct Topic {
 
 /// A topic under construction.
 #[derive(Debug, Default)]
-struct Theme {
+struct TopicBuilder {
     name: String,
-    events: Named,
+    events: MentionTimes,
 }
 
 impl Graph {
@@ -58,12 +58,12 @@ impl Graph {
             .into_iter()
             .map(|entity| (entity.id, entity))
             .collect();
-        let mut themes: BTreeMap<EntityId, Theme> = BTreeMap::new();
+        let mut themes: BTreeMap<EntityId, TopicBuilder> = BTreeMap::new();
         let mut by_words: BTreeMap<String, EntityId> = BTreeMap::new();
         for entity in entities.values().filter(|entity| is_theme(entity.kind)) {
             by_words.extend(entity.names.iter().map(|name| (fold(&name.text), entity.id)));
             let events = named.get(&entity.id).cloned().unwrap_or_default();
-            themes.insert(entity.id, Theme { name: entity.name.clone(), events });
+            themes.insert(entity.id, TopicBuilder { name: entity.name.clone(), events });
         }
         for fact in self.facts(&FactFilter::all(), as_of).await? {
             let Some((words, events)) = talked_about(&fact, as_of.world) else { continue };
@@ -74,7 +74,7 @@ impl Graph {
             }
             theme.events.extend(events);
         }
-        Ok(described(&themes, &named, &entities))
+        Ok(describe(&themes, &named, &entities))
     }
 }
 
@@ -109,9 +109,9 @@ fn talked_about(fact: &Fact, world: Timestamp) -> Option<(&str, Vec<(EventId, Ti
 }
 
 /// Describes each topic by what occurs in the same events.
-fn described(
-    themes: &BTreeMap<EntityId, Theme>,
-    named: &BTreeMap<EntityId, Named>,
+fn describe(
+    themes: &BTreeMap<EntityId, TopicBuilder>,
+    named: &BTreeMap<EntityId, MentionTimes>,
     entities: &BTreeMap<EntityId, Entity>,
 ) -> Vec<Topic> {
     let mut themes_of: BTreeMap<EventId, BTreeSet<EntityId>> = BTreeMap::new();
@@ -140,7 +140,7 @@ fn described(
                 theme.or_else(|| entities.get(of).map(|entity| &entity.name)).cloned()
             };
             let mut keywords: Vec<String> = Vec::new();
-            for (of, _) in merged(&other_themes, &with) {
+            for (of, _) in merge(&other_themes, &with) {
                 keywords.extend(shown(&of).filter(|name| !keywords.contains(name)));
             }
             keywords.truncate(KEYWORDS);
@@ -151,7 +151,7 @@ fn described(
             Some(Topic {
                 id: *id,
                 name: theme.name.clone(),
-                seen: count(&theme.events)?,
+                stats: count(&theme.events)?,
                 keywords,
                 entities: with.iter().filter(|(of, _)| !themes.contains_key(of)).count(),
                 parent: other_themes.iter().find(is_parent).map(|(of, _)| *of),
@@ -160,8 +160,8 @@ fn described(
         })
         .collect();
     topics.sort_by(|one, other| {
-        let by_count = other.seen.events.cmp(&one.seen.events);
-        by_count.then(other.seen.last_at.cmp(&one.seen.last_at)).then(one.id.cmp(&other.id))
+        let by_count = other.stats.events.cmp(&one.stats.events);
+        by_count.then(other.stats.last_at.cmp(&one.stats.last_at)).then(one.id.cmp(&other.id))
     });
     topics
 }
@@ -169,7 +169,7 @@ fn described(
 /// Counts what else occurs in some events, most frequent first, then by id.
 fn tally(
     own: EntityId,
-    events: &Named,
+    events: &MentionTimes,
     found: &BTreeMap<EventId, BTreeSet<EntityId>>,
 ) -> Vec<(EntityId, usize)> {
     let mut counts: BTreeMap<EntityId, usize> = BTreeMap::new();
@@ -182,7 +182,7 @@ fn tally(
 }
 
 /// Merges two tallies; an entity that is a topic is in both, and its larger count is used.
-fn merged(one: &[(EntityId, usize)], other: &[(EntityId, usize)]) -> Vec<(EntityId, usize)> {
+fn merge(one: &[(EntityId, usize)], other: &[(EntityId, usize)]) -> Vec<(EntityId, usize)> {
     let mut all: Vec<(EntityId, usize)> = one.iter().chain(other).copied().collect();
     all.sort_by_key(|(id, count)| (std::cmp::Reverse(*count), *id));
     let mut seen = BTreeSet::new();

@@ -14,7 +14,7 @@ const MOST_PATHS: usize = 5;
 
 /// A reached entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct ReachedEntity {
     /// The entity.
     pub entity: EntityId,
     /// The least number of facts on the way; 0 for a starting entity.
@@ -23,9 +23,9 @@ pub struct Reached {
 
 /// The neighborhood of some entities.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Neighbourhood {
+pub struct Neighborhood {
     /// Entities, nearest first, then by id.
-    pub reached: Vec<Reached>,
+    pub reached: Vec<ReachedEntity>,
     /// The facts on the way, nearest first, then strongest; each once.
     pub facts: Vec<Fact>,
 }
@@ -45,17 +45,17 @@ impl Graph {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    pub async fn neighbourhood(
+    pub async fn neighborhood(
         &self,
         seeds: &[EntityId],
         hops: u8,
         limit: NonZeroUsize,
         as_of: AsOf,
-    ) -> Result<Neighbourhood> {
-        let mut around = Neighbourhood::default();
+    ) -> Result<Neighborhood> {
+        let mut around = Neighborhood::default();
         let mut seen: BTreeSet<EntityId> = seeds.iter().copied().collect();
         let mut known = BTreeSet::new();
-        around.reached.extend(seen.iter().map(|id| Reached { entity: *id, hops: 0 }));
+        around.reached.extend(seen.iter().map(|id| ReachedEntity { entity: *id, hops: 0 }));
         let mut edge: Vec<EntityId> = seen.iter().copied().collect();
         for hop in 1..=hops {
             let mut facts = self.store().strongest(&edge, limit, as_of).await?;
@@ -66,7 +66,7 @@ impl Graph {
             facts.truncate(limit.get().saturating_sub(around.facts.len()));
             let mut next: Vec<EntityId> = facts.iter().flat_map(ends).filter(|id| seen.insert(*id)).collect();
             next.sort_unstable();
-            around.reached.extend(next.iter().map(|id| Reached { entity: *id, hops: hop }));
+            around.reached.extend(next.iter().map(|id| ReachedEntity { entity: *id, hops: hop }));
             around.facts.append(&mut facts);
             edge = next;
             if edge.is_empty() || around.facts.len() >= limit.get() {

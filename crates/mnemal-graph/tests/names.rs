@@ -34,7 +34,7 @@ impl Extractor for Lines {
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
-        let Some(kept) = utterance.event.kept() else { return Extraction::default() };
+        let Some(kept) = utterance.event.body() else { return Extraction::default() };
         let mut start = 0;
         let mut whole = Extraction::default();
         for line in kept.content.split_inclusive('\n') {
@@ -79,10 +79,10 @@ fn now<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// A mention: its event and first byte, the expected entity, and the difficulty.
-type Place = (EventId, u32, String, String);
+type ExpectedMention = (EventId, u32, String, String);
 
 /// Loads a set into a store, and returns its mentions.
-fn read(name: &str) -> (Arc<MemoryStore>, Vec<Place>) {
+fn read(name: &str) -> (Arc<MemoryStore>, Vec<ExpectedMention>) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/life").join(name);
     let store = Arc::new(MemoryStore::new());
     let mut records = Records::new(1);

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashSet;
 
-use mnemal_core::{AsOf, Basis, Learning, LearningId, LearningKind, Leave, Score, Scored, Timestamp};
+use mnemal_core::{AsOf, Basis, Consent, Learning, LearningId, LearningKind, Score, Scored, Timestamp};
 
 /// Half-life, in days. Source: NB-52, the decay of nanobot v2.
 const HALF_LIFE_DAYS: f64 = 14.0;
@@ -106,6 +106,6 @@ fn counts(learning: &Learning) -> bool {
 }
 
 fn fades(learning: &Learning) -> bool {
-    let is_safety = learning.kind == LearningKind::AntiPattern && learning.leave == Leave::Asked;
+    let is_safety = learning.kind == LearningKind::AntiPattern && learning.consent == Consent::Required;
     is_inferred(learning) && !is_safety
 }

@@ -1,7 +1,7 @@
 //! Endings: rows from user messages that end other rows and are never active themselves.
 
 use mnemal_core::{EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Stance, Timestamp};
-use mnemal_extract::{EndedSide, EndingScope, denies, joined_parts, named};
+use mnemal_extract::{EndedSide, EndingScope, denies, joined_parts, subject_words};
 use mnemal_text::{Analyzer, Language, fold};
 
 use crate::read::{LEARNED, TASTE, is_own};
@@ -136,7 +136,7 @@ impl Ending {
 
     /// Whether all words that name a statement's subject are among the ending's words.
     fn holds(&self, statement: &str) -> bool {
-        let named = named(statement);
+        let named = subject_words(statement);
         let is_held = |word: &String| {
             let is_part = |other: &String| other.contains(word.as_str());
             if word.chars().any(is_sign) { self.words.iter().any(is_part) } else { self.has(word) }

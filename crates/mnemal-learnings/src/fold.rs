@@ -1,15 +1,15 @@
 //! The fold: applies an event to the rows. Pure: the same events give the same rows.
 
 use mnemal_core::{
-    Basis, Confidence, Decision, Error, Event, EventId, EventKind, Learning, LearningId, LearningKind,
-    LearningStatus, Leave, Level, NewEvent, NoteKey, Producer, Remember, Result, Source, Span, TaskStep,
-    Timestamp, Verdict, derived_id,
+    Basis, Confidence, Consent, Decision, Error, Event, EventId, EventKind, Learning, LearningId,
+    LearningKind, LearningStatus, Level, NewEvent, NoteKey, Producer, Remember, Result, Source, Span,
+    TaskStep, Timestamp, Verdict, derived_id,
 };
 
 use crate::ending::Ending;
 use crate::read::{self, FeedbackCache, LEARNED};
 use crate::rows::Rows;
-use crate::settle::settle;
+use crate::supersession::settle;
 use crate::task;
 use crate::tool;
 
@@ -42,7 +42,7 @@ impl Fold {
     /// # Errors
     /// `Invalid` when a note has no text or a reserved key.
     pub(crate) fn apply(&mut self, event: &Event, before: &[&Event]) -> Result<()> {
-        let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
+        let Some(kept) = event.body().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
         match &kept.kind {
             EventKind::Decision(decision) => self.decide(event, kept, decision),
             EventKind::Operation(operation) => self.operate(event, kept, operation),
@@ -54,7 +54,7 @@ impl Fold {
             EventKind::ToolResult { tool, ok } => {
                 let key = tool::key(tool)?;
                 let (event, kept) = match tool::call(kept, tool, before) {
-                    Some(call) => (call, call.kept().unwrap_or(kept)),
+                    Some(call) => (call, call.body().unwrap_or(kept)),
                     None => (event, kept),
                 };
                 let is_apart =
@@ -80,7 +80,7 @@ impl Fold {
                 if kept.content.trim().is_empty() {
                     return Err(Error::invalid("a task must have a text"));
                 }
-                let row = new_row(event, kept, &task::filed(key)?)?;
+                let row = new_row(event, kept, &task::filing(key)?)?;
                 self.hold(event, Learning { producer: task::producer(), ..row });
             }
         }
@@ -168,9 +168,9 @@ impl Fold {
         let topics = newest.map(|row| row.topics.clone()).unwrap_or_default();
         let of_same_words = newest.filter(|newest| newest.content == row.content && newest.kind == row.kind);
         let pattern = row.pattern.clone().or_else(|| of_same_words?.pattern.clone());
-        let leave = newest.map_or(row.leave, |row| row.leave);
+        let consent = newest.map_or(row.consent, |row| row.consent);
         self.lift_refutation(key, &row.content, row.created_at);
-        self.rows.put(Learning { topics, leave, pattern, ..row });
+        self.rows.put(Learning { topics, consent, pattern, ..row });
         self.settle(key);
         Ok(())
     }
@@ -225,7 +225,7 @@ fn supersede(row: &mut Learning, by: LearningId, at: Timestamp) {
 
 /// Returns the decision of a live event.
 pub(crate) fn decision(event: &Event) -> Option<&Decision> {
-    match &event.kept()?.kind {
+    match &event.body()?.kind {
         EventKind::Decision(decision) => Some(decision),
         _ => None,
     }
@@ -252,9 +252,9 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
         importance: remember.importance,
         content: kept.content.clone(),
         pattern: if is_pattern { read::stored_pattern(&kept.content) } else { None },
-        basis: Basis::Told,
+        basis: Basis::Stated,
         confidence: Confidence::new(1.0),
-        leave: leave(&kept.content, remember.kind, event.level),
+        consent: consent(&kept.content, remember.kind, event.level),
         topics: Vec::new(),
         tool: None,
         session: kept.session.clone(),
@@ -280,17 +280,21 @@ pub(crate) fn new_row(event: &Event, kept: &NewEvent, remember: &Remember) -> Re
 
 /// Whether the user's consent is needed. The user's plain information is not acted on; others' information is, if it says
 /// what to do.
-fn leave(text: &str, kind: LearningKind, level: Level) -> Leave {
+fn consent(text: &str, kind: LearningKind, level: Level) -> Consent {
     let is_note = matches!(kind, LearningKind::Note | LearningKind::Insight);
     if mnemal_extract::only_states(text) {
-        return Leave::Given;
+        return Consent::NotRequired;
     }
-    if is_note && (level == Level::User || !read::orders(text)) { Leave::Given } else { asked_by_topic(text) }
+    if is_note && (level == Level::User || !read::orders(text)) {
+        Consent::NotRequired
+    } else {
+        asked_by_topic(text)
+    }
 }
 
 /// Whether the topic of a text needs the user's consent.
-pub(crate) fn asked_by_topic(text: &str) -> Leave {
-    if mnemal_extract::requires_user_permission(text) { Leave::Asked } else { Leave::Given }
+pub(crate) fn asked_by_topic(text: &str) -> Consent {
+    if mnemal_extract::requires_user_permission(text) { Consent::Required } else { Consent::NotRequired }
 }
 
 /// Whether a row was said well before it was recorded, as in an import.

@@ -7,14 +7,14 @@ use crate::read::LEARNED;
 /// The source of a learning.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LearntFrom {
+pub enum LearningOrigin {
     /// The user's feedback on work, and tastes.
     UserFeedback,
     /// Failed tool results.
     ToolErrors,
 }
 
-impl LearntFrom {
+impl LearningOrigin {
     /// Returns the source of a learning; `None` for a stored note, and for an engine's conclusion.
     pub fn of(learning: &Learning) -> Option<Self> {
         match learning.kind {

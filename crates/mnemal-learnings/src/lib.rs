@@ -2,20 +2,20 @@
 
 mod fold;
 mod operate;
-mod own_work;
 mod read;
-mod settle;
+mod supersession;
 mod task;
+mod task_evaluation;
 mod tool;
 
 mod projector;
 mod rows;
 
-mod base;
 mod decay;
 mod ending;
+mod knowledge_base;
 mod notes;
-mod same;
+mod row_identity;
 mod source;
 
 mod lesson;
@@ -28,7 +28,7 @@ mod verdict;
 
 pub use crate::decay::Decay;
 pub use crate::fold::{is_learned, note_id, producer};
-pub use crate::lesson::{LearntFrom, Sentiment, recommendation};
+pub use crate::lesson::{LearningOrigin, Sentiment, recommendation};
 pub use crate::notes::Notes;
 pub use crate::objective::Objective;
 pub use crate::operate::timeline_key;
@@ -37,5 +37,5 @@ pub use crate::preferences::{PreferenceSource, is_about_user};
 pub use crate::profile::{ProfileHeading, profile};
 pub use crate::projector::LearningProjector;
 pub use crate::read::THIS_CONVERSATION;
-pub use crate::settle::Inference;
 pub use crate::source::{NotesSource, PINNED, is_pinned};
+pub use crate::supersession::Inference;

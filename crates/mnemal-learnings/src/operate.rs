@@ -1,15 +1,15 @@
 //! Engine operations applied to notes.
 
 use mnemal_core::{
-    Basis, Category, Confidence, Deed, Event, EventId, Filed, Importance, Learning, LearningId, LearningKind,
-    LearningStatus, Leave, Level, NewEvent, NoteKey, Operation, Remember, Result, SessionId, Source, Span,
-    Tag, Timestamp, Trust, derived_id,
+    Basis, Category, Classification, Confidence, Consent, Event, EventId, Importance, Learning, LearningId,
+    LearningKind, LearningStatus, Level, NewEvent, NoteKey, Operation, OperationKind, Remember, Result,
+    SessionId, Source, Span, Tag, Timestamp, Trust, derived_id,
 };
 
 use mnemal_text::fold as folded;
 
 use crate::fold::{Fold, asked_by_topic, new_row, note_id, producer};
-use crate::own_work;
+use crate::task_evaluation;
 
 /// Confidence of a conclusion by rule. Source: own choice, as for inferred preferences (RB-63).
 const CONCLUDED: f32 = 0.5;
@@ -32,32 +32,34 @@ impl Fold {
         if self.rows.contains(note_id(event.id)) {
             return Ok(());
         }
-        if let Deed::Compress { turns } = &operation.deed {
+        if let OperationKind::Compress { turns } = &operation.kind {
             return self.keep_timeline(event, kept, turns);
         }
-        if let Deed::Prefer { turn, quote } = &operation.deed {
+        if let OperationKind::Prefer { turn, quote } = &operation.kind {
             return self.keep_quote(event, kept, Source { event: *turn, span: *quote });
         }
-        if let Deed::Assess { turns, score } = &operation.deed {
+        if let OperationKind::Assess { turns, score } = &operation.kind {
             return self.keep_assessment(event, kept, (turns, *score));
         }
-        if let Deed::Digest { from, entities, filed } = &operation.deed {
-            return self.keep_digest(event, kept, (from, entities, filed));
+        if let OperationKind::Digest { from, entities, classification } = &operation.kind {
+            return self.keep_digest(event, kept, (from, entities, classification));
         }
-        let Some(notes) = self.holding(&operation.deed.names()) else { return Ok(()) };
-        match &operation.deed {
-            Deed::Merge { filed, .. } => self.merge(event, kept, filed, notes),
-            Deed::Retire { notes: away, into } => {
+        let Some(notes) = self.holding(&operation.kind.names()) else { return Ok(()) };
+        match &operation.kind {
+            OperationKind::Merge { classification, .. } => self.merge(event, kept, classification, notes),
+            OperationKind::Retire { notes: away, into } => {
                 self.retire(event, notes, away.len(), *into);
                 Ok(())
             }
-            Deed::Refine { filed, .. } => {
+            OperationKind::Refine { classification, .. } => {
                 for row in notes {
-                    self.rows.put(filed_as(row, filed));
+                    self.rows.put(classified(row, classification));
                 }
                 Ok(())
             }
-            Deed::Infer { kind, filed, .. } => self.infer(event, kept, (*kind, filed), &notes),
+            OperationKind::Infer { kind, classification, .. } => {
+                self.infer(event, kept, (*kind, classification), &notes)
+            }
             _ => Ok(()),
         }
     }
@@ -67,7 +69,7 @@ impl Fold {
         if kept.content.trim().is_empty() || turns.is_empty() {
             return Ok(());
         }
-        let filed = Remember {
+        let classification = Remember {
             key: Some(timeline_key(&kept.session, turns)?),
             kind: LearningKind::Note,
             category: Category::new(TIMELINE)?,
@@ -75,7 +77,7 @@ impl Fold {
             importance: Importance::new(OF_TIMELINE)?,
             expires_at: None,
         };
-        self.rows.put(new_row(event, kept, &filed)?);
+        self.rows.put(new_row(event, kept, &classification)?);
         Ok(())
     }
 
@@ -85,7 +87,7 @@ impl Fold {
         if kept.content.trim().is_empty() {
             return Ok(());
         }
-        let filed = Remember {
+        let classification = Remember {
             key: None,
             kind: LearningKind::Note,
             category: Category::new(PREFERENCES)?,
@@ -93,7 +95,7 @@ impl Fold {
             importance: Importance::DEFAULT,
             expires_at: None,
         };
-        let row = new_row(event, kept, &filed)?;
+        let row = new_row(event, kept, &classification)?;
         let mut sources = row.sources.clone();
         sources.push(quote);
         self.rows.put(Learning {
@@ -118,14 +120,14 @@ impl Fold {
         if kept.content.trim().is_empty() || turns.is_empty() {
             return Ok(());
         }
-        let row = new_row(event, kept, &own_work::filed(own_work::key(turns)?)?)?;
-        let leave = asked_by_topic(&kept.content);
+        let row = new_row(event, kept, &task_evaluation::filing(task_evaluation::key(turns)?)?)?;
+        let consent = asked_by_topic(&kept.content);
         self.rows.put(Learning {
             basis: Basis::Inferred,
-            confidence: own_work::confidence(score),
+            confidence: task_evaluation::confidence(score),
             trust: Trust::Inferred,
             level: row.level.min(Level::Agent),
-            leave,
+            consent,
             ..row
         });
         Ok(())
@@ -137,7 +139,7 @@ impl Fold {
         &mut self,
         event: &Event,
         kept: &NewEvent,
-        (from, entities, filed): (&[EventId], &[String], &Filed),
+        (from, entities, classification): (&[EventId], &[String], &Classification),
     ) -> Result<()> {
         if kept.content.trim().is_empty() || from.is_empty() {
             return Ok(());
@@ -145,9 +147,9 @@ impl Fold {
         let note = Remember {
             key: None,
             kind: LearningKind::Note,
-            category: filed.category.clone(),
-            tags: filed.tags.clone(),
-            importance: filed.importance,
+            category: classification.category.clone(),
+            tags: classification.tags.clone(),
+            importance: classification.importance,
             expires_at: None,
         };
         let row = new_row(event, kept, &note)?;
@@ -161,7 +163,7 @@ impl Fold {
                 && other.sources.get(1..).is_some_and(|rest| !rest.is_empty() && rest.iter().all(is_part))
         };
         let older: Vec<Learning> = self.rows.all().filter(is_older).cloned().collect();
-        let topics = filed.tags.iter().map(Tag::as_str).chain(entities.iter().map(String::as_str));
+        let topics = classification.tags.iter().map(Tag::as_str).chain(entities.iter().map(String::as_str));
         let id = row.id;
         self.rows.put(Learning {
             basis: Basis::Inferred,
@@ -186,7 +188,13 @@ impl Fold {
         events.iter().map(|event| row(event).cloned()).collect()
     }
 
-    fn merge(&mut self, event: &Event, kept: &NewEvent, filed: &Filed, notes: Vec<Learning>) -> Result<()> {
+    fn merge(
+        &mut self,
+        event: &Event,
+        kept: &NewEvent,
+        classification: &Classification,
+        notes: Vec<Learning>,
+    ) -> Result<()> {
         let Some(first) = notes.iter().min_by_key(|row| (row.created_at, row.id)) else { return Ok(()) };
         if kept.content.trim().is_empty() || notes.iter().any(|row| !are_alike(first, row)) {
             return Ok(());
@@ -201,12 +209,12 @@ impl Fold {
             sources: sources(event, kept, &notes)?,
             trust: least.0.unwrap_or(event.trust),
             level: least.1.unwrap_or(event.level),
-            leave: strictest(&notes, Leave::Given),
+            consent: strictest(&notes, Consent::NotRequired),
             occurred_at: notes.iter().map(|row| row.occurred_at).max().unwrap_or(kept.occurred_at),
             expires_at: ends.and_then(|ends| ends.into_iter().max()),
             created_at: event.recorded_at,
-            importance: greatest(&notes).unwrap_or(filed.importance),
-            ..filed_as(first.clone(), filed)
+            importance: greatest(&notes).unwrap_or(classification.importance),
+            ..classified(first.clone(), classification)
         };
         let into = row.id;
         // The new one is active before the others are retired.
@@ -240,8 +248,8 @@ impl Fold {
                         .copied()
                         .collect::<Vec<_>>(),
                 );
-                stays.tags = united(&stays.tags, &row.tags);
-                stays.leave = strictest(std::slice::from_ref(row), stays.leave);
+                stays.tags = merge_tags(&stays.tags, &row.tags);
+                stays.consent = strictest(std::slice::from_ref(row), stays.consent);
                 stays.importance = if row.importance.get() > stays.importance.get() {
                     row.importance
                 } else {
@@ -262,7 +270,7 @@ impl Fold {
         &mut self,
         event: &Event,
         kept: &NewEvent,
-        (kind, filed): (LearningKind, &Filed),
+        (kind, classification): (LearningKind, &Classification),
         notes: &[Learning],
     ) -> Result<()> {
         let Some(first) = notes.first() else { return Ok(()) };
@@ -280,7 +288,7 @@ impl Fold {
             pattern: None,
             basis: Basis::Inferred,
             confidence: Confidence::new(CONCLUDED),
-            leave: strictest(notes, asked_by_topic(&kept.content)),
+            consent: strictest(notes, asked_by_topic(&kept.content)),
             topics: Vec::new(),
             tool: None,
             session: kept.session.clone(),
@@ -301,7 +309,7 @@ impl Fold {
             expired_at: None,
             away: Vec::new(),
             producer: producer(),
-            ..filed_as(first.clone(), filed)
+            ..classified(first.clone(), classification)
         };
         self.rows.put(row);
         Ok(())
@@ -328,11 +336,11 @@ fn are_alike(one: &Learning, other: &Learning) -> bool {
         && other.key.is_none()
 }
 
-fn filed_as(row: Learning, filed: &Filed) -> Learning {
+fn classified(row: Learning, classification: &Classification) -> Learning {
     Learning {
-        category: filed.category.clone(),
-        tags: filed.tags.clone(),
-        importance: filed.importance,
+        category: classification.category.clone(),
+        tags: classification.tags.clone(),
+        importance: classification.importance,
         ..row
     }
 }
@@ -341,14 +349,14 @@ fn put_away(row: Learning, at: Timestamp, into: Option<LearningId>) -> Learning 
     Learning { status: LearningStatus::Archived, superseded_by: into, expired_at: Some(at), ..row }
 }
 
-fn united(tags: &[Tag], more: &[Tag]) -> Vec<Tag> {
+fn merge_tags(tags: &[Tag], more: &[Tag]) -> Vec<Tag> {
     let new = more.iter().filter(|tag| !tags.contains(tag));
     tags.iter().chain(new).cloned().collect()
 }
 
 /// Returns the strictest consent of merged notes: a worker and its text never relax it.
-fn strictest(notes: &[Learning], own: Leave) -> Leave {
-    if notes.iter().any(|row| row.leave == Leave::Asked) { Leave::Asked } else { own }
+fn strictest(notes: &[Learning], own: Consent) -> Consent {
+    if notes.iter().any(|row| row.consent == Consent::Required) { Consent::Required } else { own }
 }
 
 fn greatest(notes: &[Learning]) -> Option<Importance> {

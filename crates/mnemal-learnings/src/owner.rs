@@ -37,11 +37,15 @@ impl Owner {
     ///
     /// In a session where another person spoke last they are that person's. If no owner is configured and only one person
     /// ever spoke, always by name, that person is the owner.
-    pub(crate) async fn own(&self, request: &ContextRequest, rows: &[Arc<Learning>]) -> Own {
+    pub(crate) async fn instruction_authors(
+        &self,
+        request: &ContextRequest,
+        rows: &[Arc<Learning>],
+    ) -> InstructionAuthors {
         let wishes = rows.iter().filter(|row| is_wish(row));
         let voices: BTreeSet<Option<String>> = wishes.map(|row| voice(row.speaker.as_ref())).collect();
         if voices.iter().all(Option::is_none) {
-            return Own::All;
+            return InstructionAuthors::All;
         }
         let mut own: BTreeSet<Option<String>> = self.names.iter().cloned().map(Some).collect();
         own.insert(None);
@@ -49,12 +53,12 @@ impl Owner {
         let asker = asker.first().map(voice_of);
         let sole = voices.first().filter(|_| self.names.is_empty() && voices.len() == 1);
         match (asker, sole) {
-            (Some(asker), _) if !own.contains(&asker) => Own::Of(BTreeSet::from([asker])),
+            (Some(asker), _) if !own.contains(&asker) => InstructionAuthors::Of(BTreeSet::from([asker])),
             (_, Some(sole)) if self.is_alone(sole.as_deref()).await => {
                 own.insert(sole.clone());
-                Own::Of(own)
+                InstructionAuthors::Of(own)
             }
-            _ => Own::Of(own),
+            _ => InstructionAuthors::Of(own),
         }
     }
 
@@ -76,14 +80,14 @@ impl Owner {
 
 /// The people whose wishes are instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Own {
+pub(crate) enum InstructionAuthors {
     /// Everybody: no speaker has a name.
     All,
     /// These speakers; `None` for the unnamed one.
     Of(BTreeSet<Option<String>>),
 }
 
-impl Own {
+impl InstructionAuthors {
     /// Whether a learning may count as an instruction; one that is no wish always may.
     pub(crate) fn may_order(&self, row: &Learning) -> bool {
         !is_wish(row) || self.holds(voice(row.speaker.as_ref()).as_deref())
@@ -109,5 +113,5 @@ pub(crate) fn voice(speaker: Option<&Speaker>) -> Option<String> {
 }
 
 fn voice_of(turn: &Event) -> Option<String> {
-    voice(turn.kept().and_then(|kept| kept.speaker.as_ref()))
+    voice(turn.body().and_then(|kept| kept.speaker.as_ref()))
 }

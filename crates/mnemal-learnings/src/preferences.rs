@@ -8,19 +8,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Gap, GapCause, Gaps, Injected,
-    Label, Layer, Learning, LearningFilter, LearningId, LearningKind, LearningStore, Level, RecordRef,
+    ContextRequest, ContextSource, Degraded, Embedder, Fragment, Gap, GapCause, Gaps, InclusionReason, Label,
+    Layer, Learning, LearningFilter, LearningId, LearningKind, LearningStore, Level, RecordRef, RepeatPolicy,
     Result, Score, ScorePart, Section, SessionId, Slot, Zone,
 };
 
 use mnemal_extract::{concerns_user, question};
 use mnemal_text::fold;
 
-use crate::owner::{Own, voice};
+use crate::owner::{InstructionAuthors, voice};
 use crate::read::is_of_conversation;
-use crate::same::Same;
+use crate::row_identity::RowIdentity;
 use crate::source::{best, is_filed, lines_of, remark, said_at};
-use crate::topic::{NEARNESS, Near, REQUESTS, Topic, Topics, WORDS, common};
+use crate::topic::{NEARNESS, REQUESTS, Topic, TopicSimilarity, Topics, WORDS, common};
 
 /// Number of preferences offered.
 #[derive(Clone, Copy, Debug)]
@@ -71,35 +71,35 @@ pub struct PreferenceSource {
     store: Arc<dyn LearningStore>,
     embedder: Slot<dyn Embedder>,
     at_once: usize,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<PreferenceCache>>,
 }
 
 #[derive(Default)]
-struct Known {
+struct PreferenceCache {
     topics: ByLearning,
     requests: Option<Arc<[f32]>>,
-    shelf: Option<Arc<Shelf>>,
+    shelf: Option<Arc<PreferenceIndex>>,
 }
 
 /// The preferences among some rows, with everything that does not depend on the question.
-struct Shelf {
-    of: Same<Learning>,
+struct PreferenceIndex {
+    of: RowIdentity<Learning>,
     /// The indexes of the preferences, newest first.
     places: Vec<usize>,
     /// Their topics, in the same order.
     topics: Topics,
     /// Their speakers.
-    voices: Voices,
+    voices: Speakers,
     /// Whether each is an agent's note, in the same order.
     noted: Vec<bool>,
 }
 
-impl Shelf {
+impl PreferenceIndex {
     fn new(rows: &[Arc<Learning>], places: Vec<usize>, topics: &[Arc<Topic>]) -> Self {
         let all = || places.iter().filter_map(|place| rows.get(*place)).map(AsRef::as_ref);
-        let voices = Voices::new(all());
+        let voices = Speakers::new(all());
         let noted = all().map(|one: &Learning| one.level != Level::User).collect();
-        Self { of: Same::new(rows), places, topics: Topics::new(topics), voices, noted }
+        Self { of: RowIdentity::new(rows), places, topics: Topics::new(topics), voices, noted }
     }
 }
 
@@ -111,7 +111,10 @@ impl PreferenceSource {
     }
 
     /// Returns the preferences among these rows, the mean direction of requests, and the reason if vectors are missing.
-    async fn shelf(&self, rows: &[Arc<Learning>]) -> (Arc<Shelf>, Option<Arc<[f32]>>, Option<GapCause>) {
+    async fn shelf(
+        &self,
+        rows: &[Arc<Learning>],
+    ) -> (Arc<PreferenceIndex>, Option<Arc<[f32]>>, Option<GapCause>) {
         {
             let kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(shelf) = kept.shelf.as_ref().filter(|shelf| shelf.of.is(rows)) {
@@ -130,7 +133,7 @@ impl PreferenceSource {
             known.get(&one.id).cloned().unwrap_or_else(|| Arc::new(Topic::of(&one.content, None)))
         };
         let topics: Vec<Arc<Topic>> = all.iter().map(topic).collect();
-        let made = Arc::new(Shelf::new(rows, places, &topics));
+        let made = Arc::new(PreferenceIndex::new(rows, places, &topics));
         // Preferences without a vector get it during one of the next requests.
         if known.len() == all.len() {
             let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -173,7 +176,7 @@ impl PreferenceSource {
     }
 
     /// Returns the topic of the request, with its own vector if it is of the same model.
-    async fn asked(&self, query: &str, request: &ContextRequest) -> Result<Topic, GapCause> {
+    async fn request_topic(&self, query: &str, request: &ContextRequest) -> Result<Topic, GapCause> {
         let Ok(embedder) = self.embedder.part() else { return Ok(Topic::of(query, None)) };
         let given = request.query_vector.as_ref().filter(|(model, _)| model == embedder.model());
         let vector = match given {
@@ -187,7 +190,7 @@ impl PreferenceSource {
 /// Topics by learning.
 type ByLearning = HashMap<LearningId, Arc<Topic>>;
 
-impl Known {
+impl PreferenceCache {
     /// Keeps the topics of existing learnings; with several users the last one's are kept, which costs only time.
     fn keep(&mut self, known: &ByLearning, requests: Option<Arc<[f32]>>) {
         self.topics.clone_from(known);
@@ -235,7 +238,7 @@ impl ContextSource for PreferenceSource {
             ..LearningFilter::all()
         };
         let all = self.store.active(&filter, request.as_of).await?;
-        Ok(self.chosen(request, &in_conversation(&all, &request.session), &Own::All).await)
+        Ok(self.choose(request, &in_conversation(&all, &request.session), &InstructionAuthors::All).await)
     }
 }
 
@@ -249,7 +252,7 @@ fn question_of(request: &ContextRequest) -> Option<&str> {
 impl Offer {
     /// Returns how many of this many preferences may be in the requested context.
     fn most(self, preferences: usize, request: &ContextRequest) -> usize {
-        let line = if request.injected == Injected::Skip { LINE_TOKENS / 2 } else { LINE_TOKENS };
+        let line = if request.injected == RepeatPolicy::Skip { LINE_TOKENS / 2 } else { LINE_TOKENS };
         let lines = lines_of(request.budget, line);
         let most = self.fewest.max(lines / self.one_in);
         (self.fewest + preferences / self.one_of).min(most).min(lines)
@@ -258,11 +261,11 @@ impl Offer {
 
 impl PreferenceSource {
     /// Offers the preferences among some learnings that may concern the question.
-    pub(crate) async fn chosen(
+    pub(crate) async fn choose(
         &self,
         request: &ContextRequest,
         rows: &[Arc<Learning>],
-        own: &Own,
+        own: &InstructionAuthors,
     ) -> Degraded<Vec<Fragment>> {
         let Some(query) = question_of(request) else { return Degraded::whole(Vec::new()) };
         let (standing, requests, cause) = self.shelf(rows).await;
@@ -272,23 +275,25 @@ impl PreferenceSource {
         let mut gaps = Gaps::default();
         let mut keep = |cause| gaps.add(Gap { layer: Layer::Vector, cause });
         cause.into_iter().for_each(&mut keep);
-        let asked = self.asked(query, request).await.unwrap_or_else(|cause| {
+        let asked = self.request_topic(query, request).await.unwrap_or_else(|cause| {
             keep(cause);
             Topic::of(query, None)
         });
         let found = standing.topics.near(&asked, requests.as_deref());
         let weights = standing.voices.weights(query, own);
         let is_noted = |place: usize| standing.noted.get(place) == Some(&true);
-        let rated = |(place, (near, voice)): (usize, (Near, f32))| {
+        let rated = |(place, (near, voice)): (usize, (TopicSimilarity, f32))| {
             let voice = if is_noted(place) { OF_OTHERS } else { voice };
             let sum = parts(near, voice).iter().flatten().map(|part| part.value).sum();
-            Rated { score: Score::new(sum), place, near, voice }
+            RatedPreference { score: Score::new(sum), place, near, voice }
         };
         let rated = found.into_iter().zip(weights).enumerate().map(rated);
-        let (mut noted, mut rated): (Vec<Rated>, Vec<Rated>) = rated.partition(|one| is_noted(one.place));
+        let (mut noted, mut rated): (Vec<RatedPreference>, Vec<RatedPreference>) =
+            rated.partition(|one| is_noted(one.place));
         let offer = if question(query).asks_help { FOR_HELP } else { ELSE };
-        let best_first =
-            |a: &Rated, b: &Rated| b.score.get().total_cmp(&a.score.get()).then(a.place.cmp(&b.place));
+        let best_first = |a: &RatedPreference, b: &RatedPreference| {
+            b.score.get().total_cmp(&a.score.get()).then(a.place.cmp(&b.place))
+        };
         let most = offer.most(rated.len(), request);
         best(&mut rated, most, best_first);
         best(&mut noted, NOTED.min(most), best_first);
@@ -296,9 +301,9 @@ impl PreferenceSource {
             rated.append(&mut noted);
             rated.sort_unstable_by(best_first);
         }
-        let offered = |one: Rated| {
+        let offered = |one: RatedPreference| {
             let row = rows.get(*standing.places.get(one.place)?)?;
-            let because = if own.may_order(row) { because(row) } else { Because::Query };
+            let because = if own.may_order(row) { because(row) } else { InclusionReason::Query };
             Some(Fragment { because, ..fragment(row, one.score, parts(one.near, one.voice)) })
         };
         gaps.attach(rated.into_iter().filter_map(offered).collect())
@@ -332,24 +337,24 @@ pub fn is_about_user(row: &Learning) -> bool {
 
 /// A candidate preference.
 #[derive(Clone, Copy, Debug)]
-struct Rated {
+struct RatedPreference {
     score: Score,
     /// Its index among all of them, newest first.
     place: usize,
-    near: Near,
+    near: TopicSimilarity,
     voice: f32,
 }
 
 /// The speakers of the preferences.
 #[derive(Debug)]
-struct Voices {
+struct Speakers {
     /// The folded names, each once; `None` for the owner.
     names: Vec<Option<String>>,
     /// By preference the index of its name.
     of: Vec<usize>,
 }
 
-impl Voices {
+impl Speakers {
     fn new<'l>(all: impl Iterator<Item = &'l Learning>) -> Self {
         let mut places: HashMap<Option<String>, usize> = HashMap::new();
         let mut names = Vec::new();
@@ -365,12 +370,12 @@ impl Voices {
 
     /// Returns the weight of each preference: full for the owner's and for people named in the request, and for all if
     /// every speaker has a name, because then nobody counts as another person.
-    fn weights(&self, query: &str, own: &Own) -> impl Iterator<Item = f32> {
+    fn weights(&self, query: &str, own: &InstructionAuthors) -> impl Iterator<Item = f32> {
         let words = fold(query);
         let named: Vec<&str> = words.split(|letter: char| !letter.is_alphanumeric()).collect();
         let is_named = |name: &str| name.split(' ').any(|part| named.contains(&part));
         let has_own = self.names.contains(&None);
-        let is_own = |name: &Option<String>| *own != Own::All && own.holds(name.as_deref());
+        let is_own = |name: &Option<String>| *own != InstructionAuthors::All && own.holds(name.as_deref());
         let weight = |name: &Option<String>| match name {
             Some(other) if has_own && !is_named(other) && !is_own(name) => OF_OTHERS,
             _ => 1.0,
@@ -383,7 +388,7 @@ impl Voices {
 /// The score parts of a preference; the vector part is missing if one of the two has no vector.
 type Parts = [Option<ScorePart>; 2];
 
-fn parts(near: Near, voice: f32) -> Parts {
+fn parts(near: TopicSimilarity, voice: f32) -> Parts {
     let part = |name, raw: f32, normalised: f32, weight: f32| {
         let weight = weight * voice;
         let value = normalised * weight;
@@ -417,6 +422,6 @@ fn fragment(preference: &Learning, score: Score, parts: Parts) -> Fragment {
     }
 }
 
-fn because(preference: &Learning) -> Because {
-    if preference.level == Level::User { Because::ExplicitPreference } else { Because::Query }
+fn because(preference: &Learning) -> InclusionReason {
+    if preference.level == Level::User { InclusionReason::ExplicitPreference } else { InclusionReason::Query }
 }

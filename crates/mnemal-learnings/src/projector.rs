@@ -17,7 +17,7 @@ use mnemal_core::{
 use crate::fold::{Fold, decision};
 use crate::read::{self, BEFORE};
 use crate::rows::Rows;
-use crate::settle::Inference;
+use crate::supersession::Inference;
 use crate::task;
 use crate::verdict;
 
@@ -115,7 +115,7 @@ impl LearningProjector {
 
     /// Loads the notes without a key that a page's operations and decisions concern.
     async fn look_at_named(&self, rows: &mut Rows, batch: &[Event]) -> Result<()> {
-        let operations = batch.iter().filter_map(operation).flat_map(|one| one.deed.names());
+        let operations = batch.iter().filter_map(operation).flat_map(|one| one.kind.names());
         let decisions = batch.iter().filter_map(decision).flat_map(verdict::concerned);
         let named: Vec<EventId> = operations.chain(decisions).collect();
         if !named.is_empty() {
@@ -126,7 +126,7 @@ impl LearningProjector {
     }
 
     /// Returns the events right before a position, oldest first.
-    async fn before(&self, cursor: Cursor) -> Result<Vec<Event>> {
+    async fn preceding_events(&self, cursor: Cursor) -> Result<Vec<Event>> {
         let Some(limit) = NonZeroUsize::new(BEFORE) else { return Ok(Vec::new()) };
         let after = cursor.count().saturating_sub(BEFORE as u64);
         let after = Cursor((after > 0).then_some(Seq(after)));
@@ -136,15 +136,16 @@ impl LearningProjector {
     }
 
     /// Folds a page; returns the fold with the changes, if there are any.
-    async fn delta(&self, batch: &[Event], expect: Cursor, end: Cursor) -> Result<Folded> {
+    async fn delta(&self, batch: &[Event], expect: Cursor, end: Cursor) -> Result<PageResult> {
         if batch.iter().any(takes_back) {
             return self.refold(batch, end).await;
         }
         if !batch.iter().any(is_folded) {
-            return Ok(Folded::default());
+            return Ok(PageResult::default());
         }
         let looks_back = |event: &Event| read::is_read(event) || is_result(event);
-        let before = if batch.iter().any(looks_back) { self.before(expect).await? } else { Vec::new() };
+        let before =
+            if batch.iter().any(looks_back) { self.preceding_events(expect).await? } else { Vec::new() };
         let mut fold = self.fold(expect).await?;
         self.look_at_named(&mut fold.rows, batch).await?;
         let stretch: Vec<&Event> = before.iter().chain(batch).collect();
@@ -154,7 +155,7 @@ impl LearningProjector {
         }
         let delta = fold.rows.take_delta();
         fold.rows.let_go();
-        Ok(Folded { fold: Some(fold), delta, dead })
+        Ok(PageResult { fold: Some(fold), delta, dead })
     }
 
     async fn progress(&self, consumed: u64, cursor: Cursor) -> Result<Progress> {
@@ -165,7 +166,7 @@ impl LearningProjector {
 
 /// The result of a page.
 #[derive(Debug, Default)]
-struct Folded {
+struct PageResult {
     fold: Option<Fold>,
     delta: LearningDelta,
     dead: Vec<DeadLetter>,
@@ -185,7 +186,7 @@ impl Projector for LearningProjector {
         let wanted = limit.min(NonZeroUsize::MIN.saturating_add(self.pace.load(Ordering::Relaxed)));
         let batch = self.events.scan(&EventFilter::all(), expect, wanted).await?;
         let next = Cursor(batch.last().map(|event| event.seq)).max(expect);
-        let Folded { fold, delta, dead } = self.delta(&batch, expect, next).await?;
+        let PageResult { fold, delta, dead } = self.delta(&batch, expect, next).await?;
         match self.store.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
             Ok(()) => {
                 self.walk_on(expect.behind(next), &delta);
@@ -222,7 +223,7 @@ fn scene<'a>(stretch: &[&'a Event], place: usize) -> Vec<&'a Event> {
     let before = stretch.get(place.saturating_sub(BEFORE)..place).unwrap_or_default();
     let gone: BTreeSet<EventId> =
         before.iter().filter_map(|event| forgotten(event)).flatten().copied().collect();
-    before.iter().copied().filter(|event| event.kept().is_some() && !gone.contains(&event.id)).collect()
+    before.iter().copied().filter(|event| event.body().is_some() && !gone.contains(&event.id)).collect()
 }
 
 /// Whether an event can change a row.
@@ -236,17 +237,17 @@ fn is_folded(event: &Event) -> bool {
                 | EventKind::Operation(_)
         )
     };
-    event.kept().is_some_and(|kept| is_folded(&kept.kind) || task::is_step(kept))
+    event.body().is_some_and(|kept| is_folded(&kept.kind) || task::is_step(kept))
 }
 
 /// Whether an event is a tool result.
 fn is_result(event: &Event) -> bool {
-    event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::ToolResult { .. }))
+    event.body().is_some_and(|kept| matches!(kept.kind, EventKind::ToolResult { .. }))
 }
 
 /// Returns the operation of a live event.
 fn operation(event: &Event) -> Option<&Operation> {
-    match &event.kept()?.kind {
+    match &event.body()?.kind {
         EventKind::Operation(operation) => Some(operation),
         _ => None,
     }

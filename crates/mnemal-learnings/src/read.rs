@@ -1,16 +1,16 @@
 //! Preference extraction from one message: one row each, without a status yet.
 
-mod about;
 mod cache;
-mod ended;
-mod holding;
+mod endings;
 mod parts;
 mod pattern;
+mod topic_key;
+mod validity;
 
 use mnemal_core::{
-    Basis, Category, Confidence, Event, EventKind, Importance, Learning, LearningId, LearningKind,
-    LearningStatus, Leave, Level, NewEvent, Producer, Result, Role, RuleId, Signal, Source, Span, Stance,
-    Tag, derived_id,
+    Basis, Category, Confidence, Consent, Event, EventKind, Importance, Learning, LearningId, LearningKind,
+    LearningStatus, Level, NewEvent, Producer, Result, Role, RuleId, Signal, Source, Span, Stance, Tag,
+    derived_id,
 };
 use mnemal_extract::{
     Aspect, Feedback, FeedbackAct, Irritation, Note, OwnWords, Polarity, Turn, endings, feedback,
@@ -18,13 +18,13 @@ use mnemal_extract::{
 };
 use mnemal_text::sentences;
 
-use self::about::About;
-pub(crate) use self::about::{LEARNED, TASTE, is_own};
 pub(crate) use self::cache::FeedbackCache;
-pub use self::holding::THIS_CONVERSATION;
-pub(crate) use self::holding::is_of_conversation;
 use self::pattern::pattern;
 pub(crate) use self::pattern::{orders, stored_pattern};
+use self::topic_key::MessageTopic;
+pub(crate) use self::topic_key::{LEARNED, TASTE, is_own};
+pub use self::validity::THIS_CONVERSATION;
+pub(crate) use self::validity::is_of_conversation;
 
 /// Producer of learnings from messages, for rows and ids.
 const PRODUCER: &str = "learnings/told";
@@ -48,7 +48,7 @@ pub(crate) fn producer() -> Producer {
 
 /// Whether an event is read: the user's own words.
 pub(crate) fn is_read(event: &Event) -> bool {
-    let is_message = event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::UserMessage));
+    let is_message = event.body().is_some_and(|kept| matches!(kept.kind, EventKind::UserMessage));
     is_message && event.level == Level::User && event.quarantined.is_none()
 }
 
@@ -59,15 +59,15 @@ pub(crate) fn is_read(event: &Event) -> bool {
 /// `Invalid`, which the generated names never cause.
 /// `Invalid` never for names that are made here.
 pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) -> Result<Vec<Learning>> {
-    let Some(kept) = event.kept().filter(|_| is_read(event)) else { return Ok(Vec::new()) };
+    let Some(kept) = event.body().filter(|_| is_read(event)) else { return Ok(Vec::new()) };
     let words = OwnWords::of_event(kept);
     let words = words.shortened(LONGEST);
     let mut found = Vec::new();
     let scene: Vec<&Event> = before.iter().copied().filter(|other| is_of(other, kept)).collect();
     let mut endings = endings(&words);
-    endings.retain(ended::reaches_learnings);
-    let said = joined(about_work(event, &words, &scene, cache), &words);
-    for said in said.iter().filter(|said| !ended::leaves_no_wish(&endings, said.span)) {
+    endings.retain(endings::reaches_learnings);
+    let said = join_alternatives(about_work(event, &words, &scene, cache), &words);
+    for said in said.iter().filter(|said| !endings::leaves_no_wish(&endings, said.span)) {
         let Some(row) = of_feedback(event, (kept, &words), said)? else { continue };
         // One sentence that is both a directive and a correction counts once, as an explicit directive.
         match found.iter_mut().find(|other| says_the_same(other, &row)) {
@@ -79,10 +79,10 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
     found = parts::by_part(event, (kept, &words), found, &endings)?;
     for note in &preference_notes(&words) {
         let says_it = |row: &Learning| row.sources.iter().any(|source| meets(source.span, note.span));
-        if found.iter().any(|row| says_it(row) && row.basis == Basis::Told) {
+        if found.iter().any(|row| says_it(row) && row.basis == Basis::Stated) {
             continue;
         }
-        if ended::leaves_no_note(&endings, note.span, note.kind) {
+        if endings::leaves_no_note(&endings, note.span, note.kind) {
             continue;
         }
         // An explicit self-statement needs no second occasion, whatever else the sentence hints at.
@@ -90,10 +90,10 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
         found.extend(of_note(event, kept, note)?);
     }
     let found: Result<Vec<Option<Learning>>> =
-        found.into_iter().map(|row| holding::held(row, kept, &words)).collect();
+        found.into_iter().map(|row| validity::set_validity(row, kept, &words)).collect();
     let mut found: Vec<Learning> = found?.into_iter().flatten().collect();
     for ending in &endings {
-        found.extend(ended::of_ending(event, kept, ending, &scene)?);
+        found.extend(endings::of_ending(event, kept, ending, &scene)?);
     }
     for (place, row) in (0..).zip(&mut found) {
         row.id = LearningId(derived_id("learning", &row.producer, &[event.id], place));
@@ -103,7 +103,7 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
 
 /// Returns the feedback of a message; a prohibition and the next sentence with its alternative are joined: "Don't deploy on
 /// Fridays. Deploy on Mondays instead."
-fn joined(said: Vec<Feedback>, words: &OwnWords<'_>) -> Vec<Feedback> {
+fn join_alternatives(said: Vec<Feedback>, words: &OwnWords<'_>) -> Vec<Feedback> {
     if said.len() < 2 {
         return said;
     }
@@ -152,14 +152,14 @@ fn about_work(
     scene: &[&Event],
     cache: &mut FeedbackCache,
 ) -> Vec<Feedback> {
-    let assistant = answered(scene);
+    let assistant = answered_message(scene);
     let said = cache.of(event, assistant, |text| feedback(turn(words, text)));
     if said.is_empty() {
         return said;
     }
     let mut earlier = Vec::new();
     for (place, event) in scene.iter().enumerate().filter(|(_, event)| is_read(event)) {
-        let Some(kept) = event.kept() else { continue };
+        let Some(kept) = event.body() else { continue };
         let assistant = scene.get(..place).and_then(answered);
         earlier.extend(
             cache.of(event, assistant, |text| {
@@ -178,18 +178,18 @@ fn turn<'a>(user: &'a OwnWords<'a>, assistant: Option<&'a str>) -> Turn<'a> {
 }
 
 /// Returns the assistant's last message, unless the user spoke since.
-fn answered<'a>(scene: &[&'a Event]) -> Option<&'a Event> {
+fn answered_message<'a>(scene: &[&'a Event]) -> Option<&'a Event> {
     let turn = scene.iter().rev().find(|event| matches!(event.role, Role::User | Role::Assistant))?;
-    (turn.role == Role::Assistant && turn.kept().is_some()).then_some(*turn)
+    (turn.role == Role::Assistant && turn.body().is_some()).then_some(*turn)
 }
 
 /// Returns the text of a message, up to the read limit.
 fn text(event: &Event) -> Option<&str> {
-    event.kept().map(|kept| shortened(&kept.content))
+    event.body().map(|kept| truncate(&kept.content))
 }
 
 fn is_of(event: &Event, kept: &NewEvent) -> bool {
-    event.quarantined.is_none() && event.kept().is_some_and(|other| other.session == kept.session)
+    event.quarantined.is_none() && event.body().is_some_and(|other| other.session == kept.session)
 }
 
 fn of_feedback(
@@ -198,10 +198,12 @@ fn of_feedback(
     said: &Feedback,
 ) -> Result<Option<Learning>> {
     let pattern = pattern(said);
-    let Some((about, sentence)) = About::of_feedback(words, said, pattern.as_ref()) else { return Ok(None) };
+    let Some((about, sentence)) = MessageTopic::of_feedback(words, said, pattern.as_ref()) else {
+        return Ok(None);
+    };
     let is_open = pattern.as_ref().is_some_and(|pattern| pattern.instead.is_none());
     let is_told = said.is_explicit && !is_open;
-    let names_work = said.target != about::WHOLE_ANSWER || pattern.is_some();
+    let names_work = said.target != topic_key::WHOLE_ANSWER || pattern.is_some();
     let weight = match said.irritation {
         _ if is_told => TOLD,
         // Anger without a target is no rule.
@@ -216,7 +218,7 @@ fn of_feedback(
     }
     if let Some(pattern) = pattern {
         row.kind = LearningKind::AntiPattern;
-        row.category = Category::new(format!("anti-patterns/{}", about::segment(&said.target)))?;
+        row.category = Category::new(format!("anti-patterns/{}", topic_key::segment(&said.target)))?;
         row.tags.push(Tag::new("anti-pattern")?);
         row.content = pattern.to_string();
         row.pattern = Some(pattern);
@@ -229,7 +231,7 @@ fn of_feedback(
         }
     }
     if said.requires_user_permission {
-        row.leave = Leave::Asked;
+        row.consent = Consent::Required;
     }
     if let Some(signal) = &mut row.signal {
         (signal.rule, signal.weight) = (said.rule.clone(), weight);
@@ -238,12 +240,14 @@ fn of_feedback(
 }
 
 fn of_note(event: &Event, kept: &NewEvent, note: &Note) -> Result<Option<Learning>> {
-    let Some(mut row) = row(event, kept, note.span, &About::of_note(kept, note))? else { return Ok(None) };
+    let Some(mut row) = row(event, kept, note.span, &MessageTopic::of_note(kept, note))? else {
+        return Ok(None);
+    };
     row.category = Category::new(format!("user-preferences/{}", note.kind.as_str()))?;
     row.tags.push(Tag::new(note.kind.as_str())?);
     row.topics.clone_from(&note.topics);
     if note.requires_user_permission && !mnemal_extract::only_states(&row.content) {
-        row.leave = Leave::Asked;
+        row.consent = Consent::Required;
     }
     if let Some(signal) = &mut row.signal {
         signal.rule = note.rule.clone();
@@ -252,7 +256,7 @@ fn of_note(event: &Event, kept: &NewEvent, note: &Note) -> Result<Option<Learnin
 }
 
 /// Returns an explicit preference of a sentence; `None` if the sentence is an echo of memory, or states none.
-fn row(event: &Event, kept: &NewEvent, span: Span, about: &About) -> Result<Option<Learning>> {
+fn row(event: &Event, kept: &NewEvent, span: Span, about: &MessageTopic) -> Result<Option<Learning>> {
     let text = span.of(&kept.content).unwrap_or_default().trim();
     if text.is_empty() || text.len() > LONGEST_TEXT || event.echo.iter().any(|echo| meets(*echo, span)) {
         return Ok(None);
@@ -262,14 +266,14 @@ fn row(event: &Event, kept: &NewEvent, span: Span, about: &About) -> Result<Opti
         kind: LearningKind::Preference,
         key: Some(about.key(kept)?),
         version: 1,
-        category: Category::new(format!("user-preferences/{}", about::segment(&about.side)))?,
+        category: Category::new(format!("user-preferences/{}", topic_key::segment(&about.side)))?,
         tags: Vec::new(),
         importance: Importance::DEFAULT,
         content: text.to_owned(),
         pattern: None,
-        basis: Basis::Told,
+        basis: Basis::Stated,
         confidence: Confidence::new(1.0),
-        leave: Leave::Given,
+        consent: Consent::NotRequired,
         topics: about.words.clone(),
         tool: None,
         session: kept.session.clone(),
@@ -302,7 +306,7 @@ fn meets(one: Span, other: Span) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-fn shortened(text: &str) -> &str {
+fn truncate(text: &str) -> &str {
     text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default()
 }
 
@@ -322,13 +326,13 @@ fn sentence(text: &str, span: Span) -> Option<Span> {
 /// it.
 fn is_lasting(said: &Feedback) -> bool {
     let names_side = said.aspect != Aspect::Other;
-    let names_work = said.target != about::WHOLE_ANSWER;
+    let names_work = said.target != topic_key::WHOLE_ANSWER;
     // "That's wrong, they come every Tuesday" names a time, but no schedule for work.
     let is_of_matter = said.aspect == Aspect::Timing && !names_work;
     match said.act {
         FeedbackAct::Directive | FeedbackAct::Preference => said.is_explicit || names_side || names_work,
         // Praise of a single-valued aspect supports the known preference; other praise has no target.
-        FeedbackAct::Praise => about::SINGLE.contains(&said.aspect),
+        FeedbackAct::Praise => topic_key::SINGLE.contains(&said.aspect),
         FeedbackAct::Reject | FeedbackAct::Repair => {
             (names_side && !is_of_matter) || (said.alternative.is_some() && names_work)
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mnemal_core::{Learning, LearningDelta, LearningId, NoteKey};
 
 use crate::ending::Ending;
-use crate::settle::Inference;
+use crate::supersession::Inference;
 
 /// The rows of a space that the next event may affect: those with a key, and others while they are loaded.
 ///

@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Basis, Because, ContextRequest, ContextSource, Degraded, Embedder, Fragment, Injected, Label, Layer,
-    Learning, LearningFilter, LearningId, LearningKind, LearningStore, Leave, Level, NoteKey, RecordRef,
-    Remark, Result, Score, ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
+    Basis, Consent, ContextRequest, ContextSource, Degraded, Embedder, Fragment, InclusionReason, Label,
+    Layer, Learning, LearningFilter, LearningId, LearningKind, LearningStore, Level, NoteKey, RecordRef,
+    Remark, RepeatPolicy, Result, Score, ScorePart, Section, Slot, Timestamp, TokenCount, Zone,
 };
 
-use crate::base;
 use crate::decay::Decay;
-use crate::own_work;
-use crate::owner::{Own, Owner};
+use crate::knowledge_base;
+use crate::owner::{InstructionAuthors, Owner};
 use crate::preferences::{PreferenceSource, in_conversation, is_about_user};
-use crate::same::Same;
+use crate::row_identity::RowIdentity;
 use crate::task;
+use crate::task_evaluation;
 
 /// Importance from which a note is in section knowledge without a question. Source: RB-12, importance of at least 0.7.
 const WORTHY: f32 = 0.7;
@@ -80,7 +80,7 @@ pub struct NotesSource {
     preferences: Option<PreferenceSource>,
     owner: Owner,
     beside_insights: usize,
-    standings: Arc<Mutex<Option<Arc<Standings>>>>,
+    standings: Arc<Mutex<Option<Arc<Placements>>>>,
 }
 
 impl NotesSource {
@@ -91,7 +91,7 @@ impl NotesSource {
             decay: Decay::default(),
             preferences: None,
             owner: Owner::default(),
-            beside_insights: base::NOTES,
+            beside_insights: knowledge_base::NOTES,
             standings: Arc::default(),
         }
     }
@@ -122,23 +122,28 @@ impl NotesSource {
     }
 
     /// Returns the placement of these rows, cached from the last call.
-    fn standings(&self, rows: &[Arc<Learning>]) -> Arc<Standings> {
+    fn standings(&self, rows: &[Arc<Learning>]) -> Arc<Placements> {
         let mut kept = self.standings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(standings) = kept.as_ref().filter(|standings| standings.of.is(rows)) {
             return Arc::clone(standings);
         }
-        let standings = Arc::new(Standings::new(rows, self.decay));
+        let standings = Arc::new(Placements::new(rows, self.decay));
         *kept = Some(Arc::clone(&standings));
         standings
     }
 
     /// Offers the rows that need no question.
-    fn unasked(&self, request: &ContextRequest, notes: &[Arc<Learning>], own: &Own) -> Vec<Fragment> {
-        let is_of_base = base::is_asked(request);
+    fn offer_unprompted(
+        &self,
+        request: &ContextRequest,
+        notes: &[Arc<Learning>],
+        own: &InstructionAuthors,
+    ) -> Vec<Fragment> {
+        let is_of_base = knowledge_base::is_asked(request);
         let standings = self.standings(notes);
         let too_many =
             if standings.do_all_hold { HashSet::new() } else { self.decay.too_many(notes, request.as_of) };
-        let seen = |standing: &Standing| {
+        let seen = |standing: &Placement| {
             let note = notes.get(standing.row)?.as_ref();
             Some((standing.seen_by(request, note), note))
         };
@@ -146,7 +151,7 @@ impl NotesSource {
         let preferences = most.min(preferences_of(request));
         let most_of = |section| if section == Section::Preferences { preferences } else { most };
         let mut in_order = BestFirst { most: most_of, section: None, taken: 0 };
-        let mut placed: Vec<Placed<'_>> = Vec::new();
+        let mut placed: Vec<PlacedNote<'_>> = Vec::new();
         let wanted = standings
             .all
             .iter()
@@ -154,7 +159,7 @@ impl NotesSource {
             .filter(|(.., note)| too_many.is_empty() || !too_many.contains(&note.id))
             .filter(|(standing, note)| !standing.is_of_a_tool || may_warn(note, request))
             .filter(|(_, note)| own.may_order(note))
-            .filter(|(Standing { section, .. }, _)| {
+            .filter(|(Placement { section, .. }, _)| {
                 request.sections.only().is_none_or(|wanted| wanted.contains(section))
             })
             .filter(|(standing, _)| standing.section != Section::Knowledge || begins(request))
@@ -164,11 +169,11 @@ impl NotesSource {
             .filter(|(standing, _)| in_order.may_be_offered(standing));
         placed.extend(wanted);
         placed.sort_by_key(|(standing, _)| standing.section);
-        let best_first = |(a, _): &&Placed<'_>, (b, _): &&Placed<'_>| a.cmp_in_section(b);
+        let best_first = |(a, _): &&PlacedNote<'_>, (b, _): &&PlacedNote<'_>| a.cmp_in_section(b);
         let mut fragments: Vec<Fragment> = Vec::new();
         for of_section in placed.chunk_by(|(a, _), (b, _)| a.section == b.section) {
-            let Some((Standing { section, .. }, _)) = of_section.first() else { continue };
-            let mut chosen: Vec<&Placed<'_>> = of_section.iter().collect();
+            let Some((Placement { section, .. }, _)) = of_section.first() else { continue };
+            let mut chosen: Vec<&PlacedNote<'_>> = of_section.iter().collect();
             let most = if *section == Section::Knowledge { UNASKED } else { most_of(*section) };
             best(&mut chosen, most, best_first);
             let (mut tools, mut tasks, mut own) = (0, 0, 0);
@@ -180,7 +185,7 @@ impl NotesSource {
                     && (!standing.is_task || tasks <= OPEN)
                     && (!standing.is_own_work || own <= OF_OWN_WORK)
             });
-            let line = |(standing, note): &Placed<'_>| fragment(standing.section, standing.rank, note);
+            let line = |(standing, note): &PlacedNote<'_>| fragment(standing.section, standing.rank, note);
             fragments.extend(chosen.into_iter().map(line));
         }
         if is_of_base {
@@ -194,17 +199,17 @@ impl NotesSource {
     /// Offers the notes of a knowledge base query.
     fn of_base(&self, request: &ContextRequest, notes: &[Arc<Learning>]) -> Vec<Fragment> {
         let because = |section| match section {
-            Section::Knowledge if request.query.is_some() => Because::Query,
-            Section::Knowledge => Because::Importance,
-            _ => Because::Section,
+            Section::Knowledge if request.query.is_some() => InclusionReason::Query,
+            Section::Knowledge => InclusionReason::Importance,
+            _ => InclusionReason::Section,
         };
-        let fragment = |(section, note, part): base::Chosen<'_>| Fragment {
-            text: named(note),
+        let fragment = |(section, note, part): knowledge_base::KnowledgeLine<'_>| Fragment {
+            text: text_with_key(note),
             parts: vec![part],
             because: because(section),
             ..fragment(section, part.value, note)
         };
-        base::chosen(request, notes, self.beside_insights).into_iter().map(fragment).collect()
+        knowledge_base::choose(request, notes, self.beside_insights).into_iter().map(fragment).collect()
     }
 }
 
@@ -222,43 +227,43 @@ impl ContextSource for NotesSource {
         };
         let rows = self.store.active(&filter, request.as_of).await?;
         let rows = in_conversation(&rows, &request.session);
-        let own = self.owner.own(request, &rows).await;
+        let own = self.owner.instruction_authors(request, &rows).await;
         let mut chosen = match &self.preferences {
-            Some(preferences) => preferences.chosen(request, &rows, &own).await,
+            Some(preferences) => preferences.choose(request, &rows, &own).await,
             None => Degraded::whole(Vec::new()),
         };
-        let mut fragments = self.unasked(request, &rows, &own);
+        let mut fragments = self.offer_unprompted(request, &rows, &own);
         fragments.append(&mut chosen.value);
         Ok(Degraded { value: fragments, gaps: chosen.gaps })
     }
 }
 
 /// A note with its placement.
-type Placed<'n> = (Standing, &'n Learning);
+type PlacedNote<'n> = (Placement, &'n Learning);
 
 /// Placement of the rows that need no question, by section, best first; independent of the request.
 #[derive(Debug)]
-struct Standings {
-    of: Same<Learning>,
-    all: Vec<Standing>,
+struct Placements {
+    of: RowIdentity<Learning>,
+    all: Vec<Placement>,
     /// Whether the limit of active learnings is never exceeded.
     do_all_hold: bool,
 }
 
-impl Standings {
+impl Placements {
     fn new(rows: &[Arc<Learning>], decay: Decay) -> Self {
         let may_be_shown = |note: &Learning| {
-            note.level > Level::External || task::is_observed(note) || own_work::is_own_work(note)
+            note.level > Level::External || task::is_observed(note) || task_evaluation::is_own_work(note)
         };
         let shown = rows.iter().enumerate().filter(|(_, note)| may_be_shown(note));
         let place = |(row, note): (usize, &Arc<Learning>)| {
             let section = section(note)?;
             let is_task = section == Section::State && is_filed(note, task::TASKS);
-            let is_own_work = own_work::is_own_work(note);
+            let is_own_work = task_evaluation::is_own_work(note);
             let is_first = is_pinned(note) || section == Section::State && !is_task && !is_own_work;
-            Some(Standing {
+            Some(Placement {
                 section,
-                rank: standing(note) + if is_first { 1.0 } else { 0.0 },
+                rank: base_rank(note) + if is_first { 1.0 } else { 0.0 },
                 created_at: note.created_at,
                 id: note.id,
                 row,
@@ -269,9 +274,9 @@ impl Standings {
                 is_moved: false,
             })
         };
-        let mut all: Vec<Standing> = shown.filter_map(place).collect();
+        let mut all: Vec<Placement> = shown.filter_map(place).collect();
         all.sort_unstable_by(|a, b| a.section.cmp(&b.section).then_with(|| a.cmp_in_section(b)));
-        Self { of: Same::new(rows), all, do_all_hold: decay.do_all_hold(rows) }
+        Self { of: RowIdentity::new(rows), all, do_all_hold: decay.do_all_hold(rows) }
     }
 }
 
@@ -283,7 +288,7 @@ struct BestFirst<F> {
 }
 
 impl<F: Fn(Section) -> usize> BestFirst<F> {
-    fn may_be_offered(&mut self, standing: &Standing) -> bool {
+    fn may_be_offered(&mut self, standing: &Placement) -> bool {
         if standing.is_moved {
             return true;
         }
@@ -298,7 +303,7 @@ impl<F: Fn(Section) -> usize> BestFirst<F> {
 /// The placement of a row.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is asked by its name, and they exclude nothing")]
-struct Standing {
+struct Placement {
     section: Section,
     /// See [`seen_by`](Self::seen_by).
     rank: f32,
@@ -315,7 +320,7 @@ struct Standing {
     is_moved: bool,
 }
 
-impl Standing {
+impl Placement {
     /// Returns the placement for a request: pinned notes, and those about the requested tool, first, then by importance ×
     /// confidence; recent learnings of the session itself are kept apart.
     fn seen_by(self, request: &ContextRequest, note: &Learning) -> Self {
@@ -352,7 +357,7 @@ pub(crate) fn lines_of(budget: TokenCount, line: u32) -> usize {
 
 /// Returns how many preferences may be offered; a session that omits records already shown gets the next ones.
 fn preferences_of(request: &ContextRequest) -> usize {
-    let all = request.injected == Injected::Skip || request.asks_for(Section::Insights);
+    let all = request.injected == RepeatPolicy::Skip || request.asks_for(Section::Insights);
     let room = request.budget.0.min(PREFERENCE_TOKENS.max(request.budget.0 / PREFERENCES_ONE_IN));
     if all { usize::MAX } else { lines_of(TokenCount(room), LINE_TOKENS) }
 }
@@ -388,7 +393,7 @@ fn section(note: &Learning) -> Option<Section> {
         }
         LearningKind::Preference | LearningKind::AntiPattern => Some(Section::Preferences),
         LearningKind::Tool => Some(Section::Learnings),
-        LearningKind::Note if own_work::is_own_work(note) => Some(Section::State),
+        LearningKind::Note if task_evaluation::is_own_work(note) => Some(Section::State),
         _ if note.importance.get() >= WORTHY || is_about_user(note) => Some(Section::Knowledge),
         _ => None,
     }
@@ -411,13 +416,13 @@ pub fn is_pinned(note: &Learning) -> bool {
 }
 
 /// Importance × confidence, which do not change with time.
-fn standing(note: &Learning) -> f32 {
+fn base_rank(note: &Learning) -> f32 {
     note.importance.get() * note.confidence.get()
 }
 
 /// Returns the remark to render with a note.
 pub(crate) fn remark(note: &Learning) -> Option<Remark> {
-    (note.leave == Leave::Asked).then_some(Remark::AskFirst)
+    (note.consent == Consent::Required).then_some(Remark::AskFirst)
 }
 
 /// Returns the time of a note: when it was said, else stored.
@@ -426,7 +431,7 @@ pub(crate) fn said_at(note: &Learning) -> Timestamp {
 }
 
 /// Returns the line of an open task, or of a part of the agent's state, with its name.
-fn standing_line(note: &Learning) -> String {
+fn state_line(note: &Learning) -> String {
     let key = note.key.as_ref();
     let name = if is_filed(note, task::TASKS) {
         key.and_then(task::name).map_or_else(|| "task".to_owned(), |id| format!("task {id}"))
@@ -439,7 +444,7 @@ fn standing_line(note: &Learning) -> String {
 }
 
 /// Returns the text of a note after its key, if it has one. Source: `PicoBot`, key and content on one line.
-fn named(note: &Learning) -> String {
+fn text_with_key(note: &Learning) -> String {
     note.key.as_ref().map_or_else(|| note.content.clone(), |key| format!("{key}: {}", note.content))
 }
 
@@ -450,7 +455,7 @@ fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
         raw: importance,
         normalised: importance,
         weight: note.confidence.get(),
-        value: standing(note),
+        value: base_rank(note),
     };
     Fragment {
         section,
@@ -458,8 +463,8 @@ fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
         producer: Some(note.producer.clone()),
         sources: note.sources.clone(),
         text: match section {
-            Section::State if own_work::is_own_work(note) => own_work::line(note),
-            Section::State => standing_line(note),
+            Section::State if task_evaluation::is_own_work(note) => task_evaluation::line(note),
+            Section::State => state_line(note),
             _ => note.content.clone(),
         },
         label: Label {
@@ -475,10 +480,10 @@ fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
         score: Score::new(rank),
         parts: vec![part],
         because: match section {
-            Section::Identity if is_pinned(note) => Because::Pinned,
-            Section::Preferences if note.basis == Basis::Told => Because::ExplicitPreference,
-            Section::Knowledge => Because::Importance,
-            _ => Because::Section,
+            Section::Identity if is_pinned(note) => InclusionReason::Pinned,
+            Section::Preferences if note.basis == Basis::Stated => InclusionReason::ExplicitPreference,
+            Section::Knowledge => InclusionReason::Importance,
+            _ => InclusionReason::Section,
         },
         withheld: None,
     }

@@ -34,7 +34,7 @@ pub(crate) fn step(kept: &NewEvent) -> Result<Option<(NoteKey, TaskStep)>> {
 ///
 /// # Errors
 /// `Invalid`, which the constant category never causes.
-pub(crate) fn filed(key: NoteKey) -> Result<Remember> {
+pub(crate) fn filing(key: NoteKey) -> Result<Remember> {
     Ok(Remember {
         key: Some(key),
         kind: LearningKind::Note,

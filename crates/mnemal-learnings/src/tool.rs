@@ -1,9 +1,9 @@
 //! Tool statistics, counted from results: one row per tool, and another for calls not made by the agent itself.
 
 use mnemal_core::{
-    Basis, Category, Confidence, Event, EventKind, Importance, Learning, LearningId, LearningKind,
-    LearningStatus, Leave, Level, NewEvent, NoteKey, Origin, Producer, Result, Source, Span, Tally, ToolName,
-    Trust, Verdict, derived_id,
+    Basis, Category, Confidence, Consent, Event, EventKind, Importance, Learning, LearningId, LearningKind,
+    LearningStatus, Level, NewEvent, NoteKey, Origin, Producer, Result, Source, Span, Tally, ToolName, Trust,
+    Verdict, derived_id,
 };
 
 use crate::read::LEARNED;
@@ -41,7 +41,7 @@ pub(crate) fn is_of_tool(key: &NoteKey) -> bool {
 pub(crate) fn call<'e>(kept: &NewEvent, tool: &ToolName, before: &[&'e Event]) -> Option<&'e Event> {
     let mut answered = 0_usize;
     for event in before.iter().rev().copied().filter(|event| event.quarantined.is_none()) {
-        let Some(earlier) = event.kept().filter(|earlier| earlier.session == kept.session) else { continue };
+        let Some(earlier) = event.body().filter(|earlier| earlier.session == kept.session) else { continue };
         match &earlier.kind {
             EventKind::ToolResult { tool: other, .. } if other == tool => answered += 1,
             EventKind::ToolCall { tool: other } if other == tool && answered > 0 => answered -= 1,
@@ -114,7 +114,7 @@ fn new_row(event: &Event, kept: &NewEvent, tool: &ToolName) -> Result<Learning> 
         pattern: None,
         basis: Basis::Inferred,
         confidence: Confidence::new(0.0),
-        leave: Leave::Given,
+        consent: Consent::NotRequired,
         topics: Vec::new(),
         tool: Some(tool.clone()),
         session: kept.session.clone(),

@@ -58,7 +58,7 @@ impl Topic {
 
 /// Similarity of one preference.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Near {
+pub(crate) struct TopicSimilarity {
     /// Cosine, −1 to 1; `None` if one of the two has no vector.
     pub(crate) cosine: Option<f32>,
     /// Share of the request's words that it has, weighted by rarity, 0 to 1.
@@ -102,8 +102,8 @@ impl Topics {
     }
 
     /// Returns the similarity of each preference to a request; `common` is the mean direction of requests.
-    pub(crate) fn near(&self, request: &Topic, common: Option<&[f32]>) -> Vec<Near> {
-        let mut near = vec![Near { cosine: None, words: NOTHING }; self.has_vector.len()];
+    pub(crate) fn near(&self, request: &Topic, common: Option<&[f32]>) -> Vec<TopicSimilarity> {
+        let mut near = vec![TopicSimilarity { cosine: None, words: NOTHING }; self.has_vector.len()];
         if let Some(vector) = request.vector.as_deref() {
             let mut asked = without_direction(vector, common);
             asked.resize(self.dimensions, 0.0);
@@ -215,7 +215,7 @@ mod tests {
         texts.iter().map(|(text, vector)| Arc::new(Topic::of(text, Some(vector.to_vec())))).collect()
     }
 
-    fn near(request: &Topic, common: Option<&[f32]>, all: &[Arc<Topic>]) -> Vec<Near> {
+    fn near(request: &Topic, common: Option<&[f32]>, all: &[Arc<Topic>]) -> Vec<TopicSimilarity> {
         Topics::new(all).near(request, common)
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let found = near(&Topic::of("Which loud trains go to Rome?", None), None, &all);
         assert!(found[2].words > 2.0 * found[0].words && found[0].words > 0.0, "{found:?}");
         assert_eq!(found[0].cosine, None);
-        assert_eq!(near(&Topic::default(), None, &all), [Near::default(); 3]);
+        assert_eq!(near(&Topic::default(), None, &all), [TopicSimilarity::default(); 3]);
     }
 
     #[test]

@@ -23,14 +23,14 @@ mod outline;
 #[cfg(feature = "ingest-docs")]
 mod pdf;
 #[cfg(feature = "ingest-docs")]
-mod tarred;
+mod tar_files;
 #[cfg(feature = "ingest-docs")]
 mod word;
 #[cfg(feature = "ingest-docs")]
-mod zipped;
+mod zip_files;
 
-mod guarded;
 mod kind;
+mod sandbox;
 mod wire;
 
 use std::fs::File;
@@ -42,8 +42,8 @@ use mnemal_core::{Document, Error, ErrorKind, Metadata, Passage, Result, Timesta
 
 #[cfg(feature = "ingest-docs")]
 pub use self::container::{PackedFiles, Packing};
-pub use self::guarded::{GUARDED, serve};
-pub use self::kind::{Kind, Medium};
+pub use self::kind::{FileKind, Medium};
+pub use self::sandbox::{GUARDED, serve};
 
 /// Most bytes of a file. Source: own default, setting `ingest.max_file_mb`.
 pub const MOST_BYTES: u64 = 25 * 1024 * 1024;
@@ -94,7 +94,7 @@ impl DocumentReader {
     /// # Errors
     /// `Invalid` with the reason for an unreadable file: not a regular file, too large, broken, of the wrong encoding, without
     /// text; `Unsupported` for an unsupported kind; `Unavailable` when the file, or the reading program, fails temporarily.
-    pub async fn read(&self, file: File, name: &str, kind: Kind) -> Result<Document> {
+    pub async fn read(&self, file: File, name: &str, kind: FileKind) -> Result<Document> {
         let (bytes, changed) = self.bytes(file, name)?;
         let mut document = self.read_bytes(&bytes, name, kind).await?;
         document.written_at = document.written_at.or(changed);
@@ -106,8 +106,8 @@ impl DocumentReader {
     ///
     /// # Errors
     /// As [`read`](Self::read), and `Unsupported` for documents only.
-    pub async fn read_or_name(&self, file: File, name: &str, kind: Kind) -> Result<Document> {
-        let Kind::Medium(medium) = kind else { return self.read(file, name, kind).await };
+    pub async fn read_or_name(&self, file: File, name: &str, kind: FileKind) -> Result<Document> {
+        let FileKind::Medium(medium) = kind else { return self.read(file, name, kind).await };
         if self.describe.is_some() {
             return self.read(file, name, kind).await;
         }
@@ -135,9 +135,9 @@ impl DocumentReader {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub async fn read_bytes(&self, bytes: &[u8], name: &str, kind: Kind) -> Result<Document> {
+    pub async fn read_bytes(&self, bytes: &[u8], name: &str, kind: FileKind) -> Result<Document> {
         let content = match kind {
-            Kind::Medium(medium) => self.described(bytes, name, medium).await?,
+            FileKind::Medium(medium) => self.described(bytes, name, medium).await?,
             _ if kind.is_guarded() => self.guarded(bytes, name, kind).await?,
             _ => read_here(kind, bytes).map_err(Error::invalid)?,
         };
@@ -156,17 +156,17 @@ impl DocumentReader {
         })
     }
 
-    async fn guarded(&self, bytes: &[u8], name: &str, kind: Kind) -> Result<Content> {
+    async fn guarded(&self, bytes: &[u8], name: &str, kind: FileKind) -> Result<Content> {
         let without = || Error::new(ErrorKind::Unsupported, format!("this build reads no {kind} files"));
         let program = self.guarded.as_ref().filter(|_| cfg!(feature = "ingest-docs")).ok_or_else(without)?;
-        guarded::read(program, kind, name, (bytes, GUARDED_TIME)).await
+        sandbox::read(program, kind, name, (bytes, GUARDED_TIME)).await
     }
 
     async fn described(&self, bytes: &[u8], name: &str, medium: Medium) -> Result<Content> {
         let Some(program) = &self.describe else {
             return Err(Error::new(ErrorKind::Unsupported, undescribed(medium)));
         };
-        let text = guarded::describe(program, medium, name, (bytes, DESCRIBE_TIME)).await?;
+        let text = sandbox::describe(program, medium, name, (bytes, DESCRIBE_TIME)).await?;
         let passages = vec![Passage { text, ..Passage::default() }];
         Ok(Content { passages, ..Content::default() })
     }
@@ -194,32 +194,32 @@ fn named(bytes: &[u8], name: &str, medium: Medium) -> Document {
 }
 
 /// Reads kinds that need no sandbox.
-fn read_here(kind: Kind, bytes: &[u8]) -> Result<Content, String> {
+fn read_here(kind: FileKind, bytes: &[u8]) -> Result<Content, String> {
     let text = decode(bytes)?;
     match kind {
-        Kind::Markdown => Ok(markdown::read(&text)),
-        Kind::Json => table::json(&text),
-        Kind::Csv => table::csv(&text),
+        FileKind::Markdown => Ok(markdown::read(&text)),
+        FileKind::Json => table::json(&text),
+        FileKind::Csv => table::csv(&text),
         _ => Ok(Content { passages: vec![Passage { text, ..Passage::default() }], ..Content::default() }),
     }
 }
 
 /// Reads kinds that need the sandbox; called in the child.
 #[cfg(feature = "ingest-docs")]
-fn read_there(kind: Kind, bytes: &[u8]) -> Result<Content, String> {
+fn read_there(kind: FileKind, bytes: &[u8]) -> Result<Content, String> {
     match kind {
-        Kind::Html => Ok(html::read(&decode(bytes)?)),
-        Kind::Mail => mail::read(bytes),
-        Kind::Mailbox => mail::read_all(bytes),
-        Kind::Word => word::read(bytes),
-        Kind::Epub => epub::read(bytes),
-        Kind::Pdf => pdf::read(bytes),
+        FileKind::Html => Ok(html::read(&decode(bytes)?)),
+        FileKind::Mail => mail::read(bytes),
+        FileKind::Mailbox => mail::read_all(bytes),
+        FileKind::Word => word::read(bytes),
+        FileKind::Epub => epub::read(bytes),
+        FileKind::Pdf => pdf::read(bytes),
         other => read_here(other, bytes),
     }
 }
 
 #[cfg(not(feature = "ingest-docs"))]
-fn read_there(kind: Kind, _: &[u8]) -> Result<Content, String> {
+fn read_there(kind: FileKind, _: &[u8]) -> Result<Content, String> {
     Err(format!("this build reads no {kind} files"))
 }
 

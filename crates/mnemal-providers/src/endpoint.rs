@@ -17,7 +17,7 @@ use serde::Serialize;
 use self::address::Address;
 pub use self::chat::{ChatSettings, EndpointModel};
 pub use self::client::ApiKey;
-use self::client::{Client, Nonsense, Question};
+use self::client::{Client, EndpointRequest, UnusableAnswer};
 use crate::model::tokens_of;
 
 /// Prefix of the model's name, so that an endpoint's vectors are never taken for those of an in-process model.
@@ -57,7 +57,7 @@ pub struct EndpointEmbedder {
 
 /// A request for vectors.
 #[derive(Serialize)]
-struct Texts<'a> {
+struct EmbeddingRequest<'a> {
     model: &'a str,
     input: &'a [&'a str],
 }
@@ -102,21 +102,21 @@ impl BackgroundEmbedder for EndpointEmbedder {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let cut: Vec<&str> = texts.iter().map(|text| cut(text, self.settings.max_input_chars)).collect();
-        let body = serde_json::to_vec(&Texts { model: self.settings.model.trim(), input: &cut })
+        let cut: Vec<&str> = texts.iter().map(|text| prefix(text, self.settings.max_input_chars)).collect();
+        let body = serde_json::to_vec(&EmbeddingRequest { model: self.settings.model.trim(), input: &cut })
             .map_err(|cause| Error::internal("cannot write a request").because(cause))?;
-        let question = Question {
+        let question = EndpointRequest {
             body: &body,
             tokens: tokens_of(body.len()),
             largest_answer: answer::largest(cut.len()),
-            nonsense: Nonsense::AskAgain,
+            nonsense: UnusableAnswer::AskAgain,
         };
         self.client.ask(permit, &question, |body| self.read(body, cut.len())).await
     }
 }
 
 /// The beginning of a text, at most this many characters.
-fn cut(text: &str, chars: usize) -> &str {
+fn prefix(text: &str, chars: usize) -> &str {
     let end = text.char_indices().nth(chars).map_or(text.len(), |(end, _)| end);
     text.get(..end).unwrap_or(text)
 }
@@ -171,6 +171,6 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
-        assert_eq!((cut("äöüß", 3), cut("ab", 3), cut("", 3)), ("äöü", "ab", ""));
+        assert_eq!((prefix("äöüß", 3), prefix("ab", 3), prefix("", 3)), ("äöü", "ab", ""));
     }
 }

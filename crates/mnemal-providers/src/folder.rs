@@ -6,8 +6,8 @@
 //! outside is touched whatever a file is called.
 
 mod names;
-mod news;
-mod place;
+mod stage_folders;
+mod watcher;
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal_core::{Clock, ErrorKind, Inbox, InboxFate, InboxItem, InboxStanding, Result};
+use mnemal_core::{Clock, ErrorKind, Inbox, InboxCounts, InboxItem, InboxOutcome, Result};
 use tokio::sync::Mutex;
 
-use self::names::{Claim, shown};
-use self::place::{Found, Place, Shelf};
-use crate::document::{DocumentReader, Kind};
+use self::names::{ClaimedName, display_name};
+use self::stage_folders::{FolderFile, InboxFolder, InboxFolders};
+use crate::document::{DocumentReader, FileKind};
 
 /// How long a file must be unchanged between two checks before it is read. Source: own choice (GA-09: half-written files wait).
 pub const QUIET: Duration = Duration::from_secs(2);
@@ -53,17 +53,17 @@ pub struct FolderInbox {
     folder: PathBuf,
     options: FolderOptions,
     clock: Arc<dyn Clock>,
-    hand: Mutex<Hand>,
+    hand: Mutex<FolderState>,
 }
 
 /// This process's state of the folder.
 #[derive(Debug, Default)]
-struct Hand {
-    place: Option<Arc<Place>>,
+struct FolderState {
+    place: Option<Arc<InboxFolders>>,
     /// Files that were claimed here and not settled yet.
     open: HashSet<OsString>,
     /// Waiting files with their first unchanged sighting, by the monotonic clock.
-    seen: HashMap<OsString, (Found, Duration)>,
+    seen: HashMap<OsString, (FolderFile, Duration)>,
     /// Files that could not be opened, and the end of their pause.
     resting: HashMap<OsString, Duration>,
 }
@@ -74,18 +74,18 @@ impl FolderInbox {
         Self { folder: folder.into(), options, clock, hand: Mutex::default() }
     }
 
-    fn open(&self) -> Result<Place> {
-        Place::open(&self.folder, self.options.processed.as_deref())
+    fn open(&self) -> Result<InboxFolders> {
+        InboxFolders::open(&self.folder, self.options.processed.as_deref())
     }
 
     fn is_read(&self, name: &OsStr) -> bool {
-        let name = shown(name);
+        let name = display_name(name);
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
-        Kind::of_ending(&ending).is_some() && self.options.types.contains(&ending)
+        FileKind::of_ending(&ending).is_some() && self.options.types.contains(&ending)
     }
 
     /// Whether a waiting file has not changed for long enough.
-    fn is_quiet(&self, hand: &mut Hand, name: &OsStr, found: &Found) -> bool {
+    fn is_quiet(&self, hand: &mut FolderState, name: &OsStr, found: &FolderFile) -> bool {
         let (now, quiet) = (self.clock.monotonic(), self.options.quiet);
         let first = match hand.seen.get(name) {
             Some((before, at)) if before == found => *at,
@@ -98,10 +98,10 @@ impl FolderInbox {
     }
 
     /// Claims the due files, in order, and returns the claims.
-    fn claim(&self, hand: &mut Hand, place: &Place, limit: usize) -> Result<Vec<Claim>> {
+    fn claim(&self, hand: &mut FolderState, place: &InboxFolders, limit: usize) -> Result<Vec<ClaimedName>> {
         let mut claims = Vec::new();
         let now = self.clock.monotonic();
-        for (name, _) in place.list(Shelf::Claimed)? {
+        for (name, _) in place.list(InboxFolder::Claimed)? {
             if claims.len() == limit {
                 return Ok(claims);
             }
@@ -109,7 +109,7 @@ impl FolderInbox {
                 continue;
             }
             hand.resting.remove(&name);
-            let claim = Claim::read(&name);
+            let claim = ClaimedName::read(&name);
             if hand.open.contains(&name) {
                 claims.push(claim);
             } else if claim.attempt >= ATTEMPTS {
@@ -119,7 +119,7 @@ impl FolderInbox {
                 claims.push(claim);
             }
         }
-        let waiting = place.list(Shelf::Waiting)?;
+        let waiting = place.list(InboxFolder::Waiting)?;
         hand.seen.retain(|name, _| waiting.iter().any(|(other, _)| other == name));
         for (name, found) in waiting {
             if claims.len() == limit {
@@ -133,9 +133,9 @@ impl FolderInbox {
         Ok(claims)
     }
 
-    async fn read(&self, place: &Place, claim: &Claim) -> Result<InboxItem> {
-        let name = shown(&claim.name);
-        let content = match (place.file(claim), Kind::of_name(&name)) {
+    async fn read(&self, place: &InboxFolders, claim: &ClaimedName) -> Result<InboxItem> {
+        let name = display_name(&claim.name);
+        let content = match (place.file(claim), FileKind::of_name(&name)) {
             (Ok(file), Some(kind)) => self.options.reader.read_or_name(file, &name, kind).await,
             (Ok(_), None) => Err(mnemal_core::Error::invalid("a kind of file that is not read")),
             (Err(why), _) => Err(why),
@@ -154,13 +154,13 @@ impl FolderInbox {
 
 #[async_trait]
 impl Inbox for FolderInbox {
-    async fn standing(&self) -> Result<InboxStanding> {
-        let mut standing = InboxStanding::default();
+    async fn counts(&self) -> Result<InboxCounts> {
+        let mut standing = InboxCounts::default();
         if !self.folder.exists() {
             return Ok(standing);
         }
         let place = self.open()?;
-        for (name, found) in place.list(Shelf::Waiting)? {
+        for (name, found) in place.list(InboxFolder::Waiting)? {
             if !found.is_regular() || self.is_read(&name) {
                 standing.waiting += 1;
             } else {
@@ -168,9 +168,9 @@ impl Inbox for FolderInbox {
             }
         }
         let count = |shelf| Ok::<_, mnemal_core::Error>(place.list(shelf)?.len() as u64);
-        standing.claimed = count(Shelf::Claimed)?;
-        standing.processed = count(Shelf::Processed)?;
-        let failed = place.list(Shelf::Failed)?;
+        standing.claimed = count(InboxFolder::Claimed)?;
+        standing.processed = count(InboxFolder::Processed)?;
+        let failed = place.list(InboxFolder::Failed)?;
         standing.failed = failed.iter().filter(|(name, _)| !names::is_reason(name, &failed)).count() as u64;
         Ok(standing)
     }
@@ -190,7 +190,7 @@ impl Inbox for FolderInbox {
         while items.len() < limit.get() {
             let claims = self.claim(&mut hand, &place, limit.get())?;
             // What is in hand already stands first; the new ones follow it.
-            let fresh: Vec<Claim> = claims
+            let fresh: Vec<ClaimedName> = claims
                 .into_iter()
                 .filter(|claim| items.iter().all(|item: &InboxItem| item.claim != claim.file))
                 .collect();
@@ -216,20 +216,20 @@ impl Inbox for FolderInbox {
     }
 
     async fn changed(&self) {
-        news::wait(&self.folder).await;
+        watcher::wait(&self.folder).await;
     }
 
-    async fn settle(&self, item: &InboxItem, fate: &InboxFate) -> Result<()> {
+    async fn settle(&self, item: &InboxItem, fate: &InboxOutcome) -> Result<()> {
         let mut hand = self.hand.lock().await;
         let place = match &hand.place {
             Some(place) => Arc::clone(place),
             None => Arc::new(self.open()?),
         };
         let reason = match fate {
-            InboxFate::Taken => None,
-            InboxFate::Unsupported(why) | InboxFate::Refused(why) => Some(why.as_str()),
+            InboxOutcome::Ingested => None,
+            InboxOutcome::Unsupported(why) | InboxOutcome::Refused(why) => Some(why.as_str()),
         };
-        place.put_away(&Claim::read(&item.claim), reason)?;
+        place.put_away(&ClaimedName::read(&item.claim), reason)?;
         hand.open.remove(&item.claim);
         if hand.open.is_empty() {
             hand.place = None;
@@ -243,7 +243,7 @@ impl Inbox for FolderInbox {
         }
         let place = self.open()?;
         let mut erased = 0;
-        for shelf in [Shelf::Processed, Shelf::Failed] {
+        for shelf in [InboxFolder::Processed, InboxFolder::Failed] {
             for (name, _) in place.list(shelf)?.iter().filter(|(_, found)| found.is_regular()) {
                 let gone = place.hash(shelf, name)?.is_some_and(|hash| is_gone(&hash));
                 erased += u64::from(gone && place.remove(shelf, name)?);

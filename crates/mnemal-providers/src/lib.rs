@@ -25,7 +25,7 @@ mod transformer;
 pub use crate::bpe::{BpeEncoding, BpeTokenCounter};
 #[cfg(feature = "inbox")]
 pub use crate::document::{
-    DocumentReader, GUARDED, Kind, MOST_BYTES, Medium, Program, serve as serve_guarded,
+    DocumentReader, FileKind, GUARDED, MOST_BYTES, Medium, Program, serve as serve_guarded,
 };
 #[cfg(feature = "ingest-docs")]
 pub use crate::document::{PackedFiles, Packing};
@@ -35,8 +35,8 @@ pub use crate::endpoint::{ApiKey, ChatSettings, EndpointEmbedder, EndpointModel,
 pub use crate::folder::{FolderInbox, FolderOptions, QUIET};
 #[cfg(feature = "models")]
 pub use crate::model::{
-    Asked, CappedModel, Instructions, ModelAppraiser, ModelCaps, ModelClaims, ModelDigests, ModelJudge,
-    ModelSummarizer, ModelWriter, Spent, Tally,
+    CappedModel, Instructions, ModelAppraiser, ModelCaps, ModelClaims, ModelDigests, ModelJudge,
+    ModelSummarizer, ModelUsage, ModelWriter, RequestCounts, RequestTally,
 };
 pub use crate::static_embedder::{STATIC_FLOOR, STATIC_MODEL, StaticEmbedder};
 #[cfg(feature = "onnx")]

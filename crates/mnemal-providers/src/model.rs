@@ -1,11 +1,11 @@
 //! Language-model adapters: prompts, answer validation and budgets.
 
 mod appraise;
-mod capped;
+mod budget;
 mod claims;
 mod digest;
-mod find;
 mod instructions;
+mod json_object;
 mod judge;
 mod node;
 mod screen;
@@ -15,14 +15,14 @@ mod tally;
 use mnemal_core::TokenCount;
 
 pub use self::appraise::ModelAppraiser;
-pub use self::capped::{CappedModel, ModelCaps, Spent};
+pub use self::budget::{CappedModel, ModelCaps, ModelUsage};
 pub use self::claims::ModelClaims;
 pub use self::digest::ModelDigests;
 pub use self::instructions::Instructions;
 pub use self::judge::ModelJudge;
 pub use self::node::ModelWriter;
 pub use self::summary::ModelSummarizer;
-pub use self::tally::{Asked, Tally};
+pub use self::tally::{RequestCounts, RequestTally};
 
 /// Bytes of text per token. Source: an estimate for English, 30,000 characters are about 7,500 tokens (RB-15).
 const BYTES_A_TOKEN: usize = 4;

@@ -5,10 +5,10 @@ use std::fmt;
 use async_trait::async_trait;
 use mnemal_core::{Embedder, ModelId, Result};
 
-use crate::table::Table;
+use crate::table::EmbeddingTable;
 use crate::unit::unit;
-use crate::vocabulary::Piece;
-use crate::wordpiece::{Tally, Token, for_each_piece};
+use crate::vocabulary::PieceId;
+use crate::wordpiece::{CoverageTally, PieceToken, for_each_piece};
 
 /// Model name of the built-in table; another table needs another name, because vectors of two models never mix.
 pub const STATIC_MODEL: &str = "mnemal-static-1";
@@ -29,14 +29,14 @@ pub const STATIC_FLOOR: f32 = 0.68;
 pub struct StaticEmbedder {
     model: ModelId,
     floor: f32,
-    table: Table,
+    table: EmbeddingTable,
 }
 
 impl StaticEmbedder {
     /// Opens the compiled-in table. Costs nothing: no byte after the header is read before the first text.
     pub fn built_in() -> Self {
         let model = ModelId::new(STATIC_MODEL).expect("the name of the built-in model is a valid name");
-        Self { model, floor: STATIC_FLOOR, table: Table::built_in() }
+        Self { model, floor: STATIC_FLOOR, table: EmbeddingTable::built_in() }
     }
 
     /// Opens another table of the same format and checks all of it once.
@@ -50,7 +50,7 @@ impl StaticEmbedder {
         if !(-1.0..=1.0).contains(&floor) {
             return Err(mnemal_core::Error::invalid("the floor of an embedder must lie in -1 to 1"));
         }
-        Ok(Self { model, floor, table: Table::checked(bytes)? })
+        Ok(Self { model, floor, table: EmbeddingTable::checked(bytes)? })
     }
 
     /// Returns the vector of one text, of length 1 and `dimensions()` values.
@@ -59,10 +59,10 @@ impl StaticEmbedder {
     /// letters of another script, which a table for English cannot judge.
     pub fn embed_one(&self, text: &str) -> Option<Vec<f32>> {
         let mut sum = vec![0.0_f32; self.table.dimensions()];
-        let mut tally = Tally::default();
+        let mut tally = CoverageTally::default();
         for_each_piece(&self.table, text, &mut |token| {
             tally.add(token, &self.table);
-            if let Token::Known(piece) = token {
+            if let PieceToken::Known(piece) = token {
                 self.add_row(piece, &mut sum);
             }
         });
@@ -76,15 +76,15 @@ impl StaticEmbedder {
         let mut pieces = Vec::new();
         for_each_piece(&self.table, text, &mut |token| {
             pieces.push(match token {
-                Token::Known(piece) => Some(piece),
-                Token::Unknown => None,
+                PieceToken::Known(piece) => Some(piece),
+                PieceToken::Unknown => None,
             });
         });
         pieces
     }
 
     /// The mean's divisor would vanish in the normalization, so rows are only added.
-    fn add_row(&self, piece: Piece, sum: &mut [f32]) {
+    fn add_row(&self, piece: PieceId, sum: &mut [f32]) {
         let (Some(scale), Some(row)) = (self.table.scale(piece), self.table.row(piece)) else { return };
         if scale > 0.0 {
             for (total, value) in sum.iter_mut().zip(row) {

@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use mnemal_core::{Error, ErrorKind, Result};
 
-use crate::vocabulary::{Piece, SpellingHash, Vocabulary};
+use crate::vocabulary::{PieceId, SpellingHash, Vocabulary};
 
 static BUILT_IN: &[u8] = include_bytes!("../data/mnemal-static-1.bin");
 
@@ -35,12 +35,12 @@ const MOST_DIMENSIONS: usize = 4096;
 
 /// A table over its bytes.
 #[derive(Clone)]
-pub(crate) struct Table {
+pub(crate) struct EmbeddingTable {
     bytes: Cow<'static, [u8]>,
     header: Header,
 }
 
-impl Table {
+impl EmbeddingTable {
     /// Returns the compiled-in table.
     pub(crate) fn built_in() -> Self {
         Self::trusted(Cow::Borrowed(BUILT_IN)).expect("the table that is compiled in has a valid header")
@@ -117,13 +117,13 @@ impl Table {
     }
 
     /// Returns the factor of a row; zero for pieces without meaning.
-    pub(crate) fn scale(&self, piece: Piece) -> Option<f32> {
+    pub(crate) fn scale(&self, piece: PieceId) -> Option<f32> {
         let at = HASH.end.checked_add(4 * piece as usize)?;
         if piece as usize >= self.header.rows { None } else { self.u32_at(at).map(f32::from_bits) }
     }
 
     /// Returns the row of a piece, `dimensions` bytes that are i8.
-    pub(crate) fn row(&self, piece: Piece) -> Option<&[u8]> {
+    pub(crate) fn row(&self, piece: PieceId) -> Option<&[u8]> {
         let at = (piece as usize).checked_mul(self.header.dimensions)?;
         self.bytes.get(self.rows_at())?.get(at..at + self.header.dimensions)
     }
@@ -157,12 +157,12 @@ impl Table {
     }
 }
 
-impl Vocabulary for Table {
+impl Vocabulary for EmbeddingTable {
     fn longest(&self) -> usize {
         self.header.longest
     }
 
-    fn spelling(&self, piece: Piece) -> Option<&[u8]> {
+    fn spelling(&self, piece: PieceId) -> Option<&[u8]> {
         let at = self.offsets_at().start.checked_add(4 * piece as usize)?;
         if piece as usize >= self.header.rows {
             return None;
@@ -171,7 +171,7 @@ impl Vocabulary for Table {
         self.bytes.get(self.text_at())?.get(first..last)
     }
 
-    fn find(&self, state: SpellingHash, word: &[u8]) -> Option<Piece> {
+    fn find(&self, state: SpellingHash, word: &[u8]) -> Option<PieceId> {
         let slots = self.bytes.get(self.slots_at())?;
         let mask = self.header.slots - 1;
         let mut at = state.folded() as usize & mask;
@@ -193,7 +193,7 @@ impl Vocabulary for Table {
 #[derive(Clone, Copy)]
 struct Header {
     dimensions: usize,
-    n_pieces: Piece,
+    n_pieces: PieceId,
     rows: usize,
     version: u32,
     slots: usize,

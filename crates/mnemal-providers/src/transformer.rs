@@ -1,9 +1,9 @@
 //! An in-process sentence transformer, from a model file of the user.
 
 mod cache;
-mod desk;
 mod encoder;
 mod recipe;
+mod worker;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use mnemal_core::{Embedder, Error, ErrorKind, ModelId, Result};
 
-use self::cache::{Answer, Cache};
-use self::desk::{Desk, Kind};
+use self::cache::{Cache, CachedVector};
 use self::encoder::Encoder;
 pub use self::recipe::Recipe;
-use crate::table::Table;
+use self::worker::{EmbedWorker, TextKind};
+use crate::table::EmbeddingTable;
 use crate::vocabulary::{PieceList, SpellingHash, Vocabulary};
-use crate::wordpiece::{Tally, Token, for_each_piece};
+use crate::wordpiece::{CoverageTally, PieceToken, for_each_piece};
 
 /// The model in a folder.
 const MODEL: &str = "model.onnx";
@@ -44,7 +44,7 @@ pub struct TransformerEmbedder {
     dimensions: usize,
     floor: f32,
     cache: Arc<Mutex<Cache>>,
-    desk: Desk<Answer>,
+    embed_worker: EmbedWorker<CachedVector>,
 }
 
 impl TransformerEmbedder {
@@ -67,7 +67,7 @@ impl TransformerEmbedder {
                 both.update(hash.as_bytes()).update(&text);
                 PieceList::read(&text).and_then(|list| Self::over(recipe, both.finalize(), bytes, list))
             }
-            None => Self::over(recipe, hash, bytes, Table::built_in()),
+            None => Self::over(recipe, hash, bytes, EmbeddingTable::built_in()),
         };
         opened.map_err(|error| {
             Error::new(error.kind(), format!("{}: {}", folder.display(), error.what())).because(error)
@@ -82,20 +82,20 @@ impl TransformerEmbedder {
     ) -> Result<Self> {
         let hash: String = hash.to_hex().chars().take(SHOWN).collect();
         let model = ModelId::new(format!("{}-{hash}", recipe.name()))?;
-        let reader = Reader::new(vocabulary)?;
+        let reader = TextEncoder::new(vocabulary)?;
         let encoder = Encoder::load(bytes, recipe.pooling)?;
         let dimensions = encoder.dimensions(&reader.empty())?;
         let cache = Arc::new(Mutex::new(Cache::default()));
         let kept = Arc::clone(&cache);
-        let desk = Desk::open(move |text, kind| match kind {
-            Kind::Document => answer(&reader, &encoder, text, ""),
-            Kind::Question => {
+        let embed_worker = EmbedWorker::open(move |text, kind| match kind {
+            TextKind::Document => answer(&reader, &encoder, text, ""),
+            TextKind::Question => {
                 let answer = answer(&reader, &encoder, text, recipe.query_prefix)?;
                 lock(&kept).put(text, answer.clone());
                 Ok(answer)
             }
         })?;
-        Ok(Self { model, dimensions, floor: recipe.floor(), cache, desk })
+        Ok(Self { model, dimensions, floor: recipe.floor(), cache, embed_worker })
     }
 }
 
@@ -119,7 +119,8 @@ impl Embedder for TransformerEmbedder {
     }
 
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
-        let waiting: Vec<_> = texts.iter().map(|text| self.desk.ask(text, Kind::Document)).collect();
+        let waiting: Vec<_> =
+            texts.iter().map(|text| self.embed_worker.ask(text, TextKind::Document)).collect();
         let mut vectors = Vec::with_capacity(texts.len());
         for waiting in waiting {
             vectors.push(waiting.await.map_err(|_| ended())??);
@@ -131,13 +132,18 @@ impl Embedder for TransformerEmbedder {
         let kept = lock(&self.cache).get(query);
         match kept {
             Some(answer) => Ok(answer),
-            None => self.desk.ask(query, Kind::Question).await.map_err(|_| ended())?,
+            None => self.embed_worker.ask(query, TextKind::Question).await.map_err(|_| ended())?,
         }
     }
 }
 
 /// Computes the vector of a text, or `None` if the model cannot judge it.
-fn answer<V: Vocabulary>(reader: &Reader<V>, encoder: &Encoder, text: &str, prefix: &str) -> Result<Answer> {
+fn answer<V: Vocabulary>(
+    reader: &TextEncoder<V>,
+    encoder: &Encoder,
+    text: &str,
+    prefix: &str,
+) -> Result<CachedVector> {
     match reader.pieces(text, prefix) {
         Some(pieces) => encoder.encode(&pieces),
         None => Ok(None),
@@ -145,14 +151,14 @@ fn answer<V: Vocabulary>(reader: &Reader<V>, encoder: &Encoder, text: &str, pref
 }
 
 /// Encodes texts as model input.
-struct Reader<V> {
+struct TextEncoder<V> {
     vocabulary: V,
     first: i32,
     last: i32,
     unknown: i32,
 }
 
-impl<V: Vocabulary> Reader<V> {
+impl<V: Vocabulary> TextEncoder<V> {
     fn new(vocabulary: V) -> Result<Self> {
         let special = |spelling: &str| {
             let hash = spelling.bytes().fold(SpellingHash::opening(), SpellingHash::with);
@@ -174,7 +180,7 @@ impl<V: Vocabulary> Reader<V> {
     fn pieces(&self, text: &str, prefix: &str) -> Option<Vec<i32>> {
         let mut pieces = vec![self.first];
         for_each_piece(&self.vocabulary, prefix, &mut |token| pieces.push(self.number(token)));
-        let mut tally = Tally::default();
+        let mut tally = CoverageTally::default();
         for_each_piece(&self.vocabulary, text, &mut |token| {
             tally.add(token, &self.vocabulary);
             if pieces.len() < MOST_PIECES - 1 {
@@ -185,10 +191,10 @@ impl<V: Vocabulary> Reader<V> {
         (!tally.is_empty() && !tally.is_strange()).then_some(pieces)
     }
 
-    fn number(&self, token: Token) -> i32 {
+    fn number(&self, token: PieceToken) -> i32 {
         match token {
-            Token::Known(piece) => i32::try_from(piece).unwrap_or(self.unknown),
-            Token::Unknown => self.unknown,
+            PieceToken::Known(piece) => i32::try_from(piece).unwrap_or(self.unknown),
+            PieceToken::Unknown => self.unknown,
         }
     }
 }

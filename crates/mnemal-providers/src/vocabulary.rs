@@ -7,7 +7,7 @@ mod list;
 pub(crate) use list::PieceList;
 
 /// Number of a word piece: its line in `vocab.txt`, which is its row in a table.
-pub(crate) type Piece = u32;
+pub(crate) type PieceId = u32;
 
 /// The pieces of a model, in both directions.
 pub(crate) trait Vocabulary {
@@ -15,10 +15,10 @@ pub(crate) trait Vocabulary {
     fn longest(&self) -> usize;
 
     /// Returns the spelling of a piece, with its `##`.
-    fn spelling(&self, piece: Piece) -> Option<&[u8]>;
+    fn spelling(&self, piece: PieceId) -> Option<&[u8]>;
 
     /// Finds a piece by its text, without `##`, and the hash of its spelling, with `##`.
-    fn find(&self, state: SpellingHash, word: &[u8]) -> Option<Piece>;
+    fn find(&self, state: SpellingHash, word: &[u8]) -> Option<PieceId>;
 }
 
 /// FNV-1a over a spelling, byte by byte, so that all prefixes of a word are hashed in one walk.

@@ -8,7 +8,7 @@ mod ranges;
 
 use unicode_normalization::char::decompose_canonical;
 
-use crate::vocabulary::{Piece, SpellingHash, Vocabulary};
+use crate::vocabulary::{PieceId, SpellingHash, Vocabulary};
 
 /// Longest word, in characters; a longer one is unknown as a whole.
 ///
@@ -17,29 +17,30 @@ const LONGEST_WORD: usize = 100;
 
 /// A piece of a text, or a word without pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
-    Known(Piece),
+pub(crate) enum PieceToken {
+    Known(PieceId),
     Unknown,
 }
 
 /// Passes the pieces of a text to `emit`, in order. Allocates a few buffers per text, none per piece.
-pub(crate) fn for_each_piece<V: Vocabulary>(vocabulary: &V, text: &str, emit: &mut dyn FnMut(Token)) {
-    let mut words = Words { vocabulary, word: String::new(), hashes: Vec::new(), found: Vec::new(), emit };
+pub(crate) fn for_each_piece<V: Vocabulary>(vocabulary: &V, text: &str, emit: &mut dyn FnMut(PieceToken)) {
+    let mut words =
+        WordCursor { vocabulary, word: String::new(), hashes: Vec::new(), found: Vec::new(), emit };
     for character in text.chars() {
         words.push(character);
     }
     words.end();
 }
 
-struct Words<'a, V> {
+struct WordCursor<'a, V> {
     vocabulary: &'a V,
     word: String,
     hashes: Vec<(usize, SpellingHash)>,
-    found: Vec<Piece>,
-    emit: &'a mut dyn FnMut(Token),
+    found: Vec<PieceId>,
+    emit: &'a mut dyn FnMut(PieceToken),
 }
 
-impl<V: Vocabulary> Words<'_, V> {
+impl<V: Vocabulary> WordCursor<'_, V> {
     fn push(&mut self, character: char) {
         if character.is_ascii() {
             return self.push_folded(character.to_ascii_lowercase());
@@ -82,18 +83,18 @@ impl<V: Vocabulary> Words<'_, V> {
             return;
         }
         self.found.clear();
-        if self.word.chars().nth(LONGEST_WORD).is_none() && self.cut() {
+        if self.word.chars().nth(LONGEST_WORD).is_none() && self.split_pieces() {
             for piece in &self.found {
-                (self.emit)(Token::Known(*piece));
+                (self.emit)(PieceToken::Known(*piece));
             }
         } else {
-            (self.emit)(Token::Unknown);
+            (self.emit)(PieceToken::Unknown);
         }
         self.word.clear();
     }
 
     /// Fills `found` from left to right with the longest pieces; false if some part has none.
-    fn cut(&mut self) -> bool {
+    fn split_pieces(&mut self) -> bool {
         let mut rest = self.word.as_str();
         let mut state = SpellingHash::opening();
         while !rest.is_empty() {
@@ -114,7 +115,7 @@ fn longest<V: Vocabulary>(
     hashes: &mut Vec<(usize, SpellingHash)>,
     mut state: SpellingHash,
     rest: &str,
-) -> Option<(Piece, usize)> {
+) -> Option<(PieceId, usize)> {
     hashes.clear();
     for (at, byte) in rest.bytes().enumerate().take(vocabulary.longest()) {
         state = state.with(byte);
@@ -131,17 +132,17 @@ fn longest<V: Vocabulary>(
 
 /// Counts how much of a text a vocabulary for English can judge.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct CoverageTally {
     n_pieces: usize,
     n_strange: usize,
 }
 
-impl Tally {
+impl CoverageTally {
     /// Counts one piece.
-    pub(crate) fn add<V: Vocabulary>(&mut self, token: Token, vocabulary: &V) {
+    pub(crate) fn add<V: Vocabulary>(&mut self, token: PieceToken, vocabulary: &V) {
         let is_strange = match token {
-            Token::Known(piece) => vocabulary.spelling(piece).is_some_and(is_foreign_letter),
-            Token::Unknown => true,
+            PieceToken::Known(piece) => vocabulary.spelling(piece).is_some_and(is_foreign_letter),
+            PieceToken::Unknown => true,
         };
         self.n_pieces += 1;
         self.n_strange += usize::from(is_strange);

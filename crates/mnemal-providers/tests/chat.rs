@@ -14,7 +14,7 @@ use mnemal_core::{
     Completion, Error, ErrorKind, LanguageModel as _, Producer, Prompt, Purpose, Result, TokenCount, Usage,
 };
 use mnemal_providers::{ApiKey, ChatSettings, EndpointModel};
-use mnemal_testkit::{Heard, Loopback, Told, permit};
+use mnemal_testkit::{Loopback, ReceivedRequest, ServerReply, permit};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -42,13 +42,13 @@ fn prompt(schema: Option<&str>) -> Prompt {
     }
 }
 
-async fn serve(answers: Vec<Told>) -> Loopback {
-    let told = move |n: usize, _: &Heard| answers[n.min(answers.len() - 1)].clone();
+async fn serve(answers: Vec<ServerReply>) -> Loopback {
+    let told = move |n: usize, _: &ReceivedRequest| answers[n.min(answers.len() - 1)].clone();
     Loopback::start(told).await.unwrap()
 }
 
 /// Asks a server of these answers, the last of which it repeats. Nothing of the question or the key is in an error.
-async fn ask(answers: Vec<Told>) -> (Result<Completion>, usize, Duration) {
+async fn ask(answers: Vec<ServerReply>) -> (Result<Completion>, usize, Duration) {
     let server = serve(answers).await;
     let model = model(&server.url());
     let begun = Instant::now();
@@ -58,7 +58,7 @@ async fn ask(answers: Vec<Told>) -> (Result<Completion>, usize, Duration) {
         assert!(!shown.contains(KEY) && !shown.contains("marzipan"), "{shown}");
     }
     assert!(!format!("{model:?}").contains(KEY));
-    (answer, server.heard().len(), begun.elapsed())
+    (answer, server.received().len(), begun.elapsed())
 }
 
 fn chain(error: &Error) -> String {
@@ -72,19 +72,19 @@ fn chain(error: &Error) -> String {
 }
 
 fn bodies(server: &Loopback) -> Vec<Value> {
-    server.heard().iter().map(|heard| serde_json::from_str(&heard.body).unwrap()).collect()
+    server.received().iter().map(|heard| serde_json::from_str(&heard.body).unwrap()).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_question_is_asked_as_openai_does() {
-    let server = serve(vec![Told::words("four words as answer")]).await;
+    let server = serve(vec![ServerReply::words("four words as answer")]).await;
     for base in [server.url(), format!("{}/v1/", server.url())] {
         let answer = model(&base).complete(&mut permit(1), &prompt(None)).await.unwrap();
         assert_eq!(answer.text, "four words as answer");
         assert_eq!(answer.usage, Usage { sent: TokenCount(30), received: TokenCount(5) });
         assert_eq!(answer.model.as_str(), "endpoint:small");
     }
-    for heard in server.heard() {
+    for heard in server.received() {
         assert!(heard.head.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", heard.head);
         assert!(heard.head.contains(&format!("authorization: Bearer {KEY}\r\n")));
     }
@@ -99,9 +99,9 @@ async fn a_question_is_asked_as_openai_does() {
 
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_without_schemas_is_asked_without_and_only_so_from_then_on() {
-    let refuse = |_: usize, heard: &Heard| {
+    let refuse = |_: usize, heard: &ReceivedRequest| {
         let is_known = !heard.body.contains("response_format");
-        if is_known { Told::words("{}") } else { Told::status(400, "", "unknown field") }
+        if is_known { ServerReply::words("{}") } else { ServerReply::status(400, "", "unknown field") }
     };
     let server = Loopback::start(refuse).await.unwrap();
     let (model, prompt) = (model(&server.url()), prompt(Some("{\"type\":\"object\"}")));
@@ -118,36 +118,36 @@ async fn an_endpoint_without_schemas_is_asked_without_and_only_so_from_then_on()
 
 #[tokio::test(start_paused = true)]
 async fn a_question_that_is_refused_with_and_without_its_schema_is_refused() {
-    let server = serve(vec![Told::status(422, "", "")]).await;
+    let server = serve(vec![ServerReply::status(422, "", "")]).await;
     let (model, prompt) = (model(&server.url()), prompt(Some("{}")));
     assert_eq!(model.complete(&mut permit(9), &prompt).await.unwrap_err().kind(), ErrorKind::Invalid);
-    assert_eq!(server.heard().len(), 2);
+    assert_eq!(server.received().len(), 2);
 }
 
 /// A server's behavior, the caller's result, and the number of requests.
-fn faults() -> Vec<(&'static str, Told, ErrorKind, usize)> {
-    let ok = |body: &str| Told::status(200, "", body);
+fn faults() -> Vec<(&'static str, ServerReply, ErrorKind, usize)> {
+    let ok = |body: &str| ServerReply::status(200, "", body);
     let huge = format!("{{\"choices\":[{}", " ".repeat(2_000_000));
     let half = b"HTTP/1.1 200 x\r\nContent-Length: 100\r\n\r\n{\"choices\":".to_vec();
     let call = "{\"content\":null,\"tool_calls\":[{\"id\":\"1\",\"type\":\"function\"}]}";
     vec![
-        ("hang", Told::Stall(Vec::new()), ErrorKind::Unavailable, 5),
-        ("falls silent", Told::Stall(half), ErrorKind::Unavailable, 5),
-        ("closes", Told::Say(Vec::new()), ErrorKind::Unavailable, 5),
-        ("429", Told::status(429, "", ""), ErrorKind::Unavailable, 5),
-        ("500", Told::status(500, "", "busy"), ErrorKind::Unavailable, 5),
-        ("401", Told::status(401, "", KEY), ErrorKind::Invalid, 1),
-        ("403", Told::status(403, "", KEY), ErrorKind::Invalid, 1),
-        ("404", Told::status(404, "", ""), ErrorKind::Invalid, 1),
+        ("hang", ServerReply::Stall(Vec::new()), ErrorKind::Unavailable, 5),
+        ("falls silent", ServerReply::Stall(half), ErrorKind::Unavailable, 5),
+        ("closes", ServerReply::Say(Vec::new()), ErrorKind::Unavailable, 5),
+        ("429", ServerReply::status(429, "", ""), ErrorKind::Unavailable, 5),
+        ("500", ServerReply::status(500, "", "busy"), ErrorKind::Unavailable, 5),
+        ("401", ServerReply::status(401, "", KEY), ErrorKind::Invalid, 1),
+        ("403", ServerReply::status(403, "", KEY), ErrorKind::Invalid, 1),
+        ("404", ServerReply::status(404, "", ""), ErrorKind::Invalid, 1),
         (
             "redirect",
-            Told::status(302, "Location: http://169.254.169.254/\r\n", ""),
+            ServerReply::status(302, "Location: http://169.254.169.254/\r\n", ""),
             ErrorKind::Unsupported,
             1,
         ),
         (
             "HTML",
-            Told::status(200, "Content-Type: text/html\r\n", "<html>hi</html>"),
+            ServerReply::status(200, "Content-Type: text/html\r\n", "<html>hi</html>"),
             ErrorKind::Unsupported,
             1,
         ),
@@ -155,17 +155,22 @@ fn faults() -> Vec<(&'static str, Told, ErrorKind, usize)> {
         ("truncated JSON", ok("{\"choices\":[{\"mess"), ErrorKind::Unsupported, 1),
         ("wrong types", ok("{\"choices\":[{\"message\":{\"content\":7}}]}"), ErrorKind::Unsupported, 1),
         ("no choice", ok("{\"choices\":[]}"), ErrorKind::Unsupported, 1),
-        ("no words", Told::words(" \n"), ErrorKind::Unsupported, 1),
+        ("no words", ServerReply::words(" \n"), ErrorKind::Unsupported, 1),
         ("2 MB", ok(&huge), ErrorKind::Unsupported, 1),
-        ("tool call", Told::completion(call, "tool_calls"), ErrorKind::Unsupported, 1),
+        ("tool call", ServerReply::completion(call, "tool_calls"), ErrorKind::Unsupported, 1),
         (
             "cut off",
-            Told::completion("{\"content\":\"{\\\"claims\\\"\"}", "length"),
+            ServerReply::completion("{\"content\":\"{\\\"claims\\\"\"}", "length"),
             ErrorKind::Unsupported,
             1,
         ),
-        ("held back", Told::completion("{\"content\":\"\"}", "content_filter"), ErrorKind::Unsupported, 1),
-        ("only a thought", Told::words("<think>hm"), ErrorKind::Unsupported, 1),
+        (
+            "held back",
+            ServerReply::completion("{\"content\":\"\"}", "content_filter"),
+            ErrorKind::Unsupported,
+            1,
+        ),
+        ("only a thought", ServerReply::words("<think>hm"), ErrorKind::Unsupported, 1),
     ]
 }
 
@@ -180,11 +185,12 @@ async fn every_fault_is_an_error_of_its_kind_after_its_repetitions() {
 
 #[tokio::test(start_paused = true)]
 async fn what_passes_is_waited_for_and_what_was_told_is_no_attempt() {
-    let busy = Told::status(503, "", "");
-    let (answer, requests, _) = ask(vec![busy, Told::Say(Vec::new()), Told::words("at last")]).await;
+    let busy = ServerReply::status(503, "", "");
+    let (answer, requests, _) =
+        ask(vec![busy, ServerReply::Say(Vec::new()), ServerReply::words("at last")]).await;
     assert_eq!((answer.unwrap().text.as_str(), requests), ("at last", 3));
-    let mut answers = vec![Told::status(429, "Retry-After: 30\r\n", ""); 7];
-    answers.push(Told::words("at last"));
+    let mut answers = vec![ServerReply::status(429, "Retry-After: 30\r\n", ""); 7];
+    answers.push(ServerReply::words("at last"));
     let (answer, requests, took) = ask(answers).await;
     assert_eq!((answer.is_ok(), requests), (true, 8));
     assert!((Duration::from_secs(210)..Duration::from_secs(211)).contains(&took), "{took:?}");
@@ -192,23 +198,23 @@ async fn what_passes_is_waited_for_and_what_was_told_is_no_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_that_was_refused_is_not_shown_again() {
-    let server = serve(vec![Told::status(403, "", "")]).await;
+    let server = serve(vec![ServerReply::status(403, "", "")]).await;
     let model = model(&server.url());
     for _ in 0..3 {
         let error = model.complete(&mut permit(9), &prompt(Some("{}"))).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
     }
-    assert_eq!(server.heard().len(), 1);
+    assert_eq!(server.received().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_request_is_paid_with_what_it_may_cost() {
-    let server = serve(vec![Told::status(500, "", "")]).await;
+    let server = serve(vec![ServerReply::status(500, "", "")]).await;
     let mut three = permit(3);
     let error = model(&server.url()).complete(&mut three, &prompt(None)).await.unwrap_err();
-    assert_eq!((error.kind(), server.heard().len(), three.left().0), (ErrorKind::Unavailable, 3, 0));
+    assert_eq!((error.kind(), server.received().len(), three.left().0), (ErrorKind::Unavailable, 3, 0));
     assert!(model(&server.url()).complete(&mut permit(0), &prompt(None)).await.is_err());
-    assert_eq!(server.heard().len(), 3, "offline");
+    assert_eq!(server.received().len(), 3, "offline");
 }
 
 /// Addresses that can be no endpoint's, as they can be written: those of the metadata of clouds, link-local ones, and ones of

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use mnemal_core::{BackgroundEmbedder as _, Error, ErrorKind, Result};
 use mnemal_providers::{ApiKey, EndpointEmbedder, EndpointSettings};
-use mnemal_testkit::{Heard, Loopback, Told, permit};
+use mnemal_testkit::{Loopback, ReceivedRequest, ServerReply, permit};
 use tokio::time::Instant;
 
 const KEY: &str = "sk-nobody-may-read-this";
@@ -30,8 +30,8 @@ fn embedder(base_url: &str) -> EndpointEmbedder {
 }
 
 /// Asks a server of these answers, the last of which it repeats, for the vectors of two texts.
-async fn ask(answers: Vec<Told>) -> (Result<Vec<Vec<f32>>>, usize, Duration) {
-    let told = move |n: usize, _: &Heard| answers[n.min(answers.len() - 1)].clone();
+async fn ask(answers: Vec<ServerReply>) -> (Result<Vec<Vec<f32>>>, usize, Duration) {
+    let told = move |n: usize, _: &ReceivedRequest| answers[n.min(answers.len() - 1)].clone();
     let server = Loopback::start(told).await.unwrap();
     let embedder = embedder(&server.url());
     let begun = Instant::now();
@@ -40,7 +40,7 @@ async fn ask(answers: Vec<Told>) -> (Result<Vec<Vec<f32>>>, usize, Duration) {
         assert!(!chain(error).contains(KEY), "{}", chain(error));
     }
     assert!(!format!("{embedder:?}").contains(KEY));
-    (answer, server.heard().len(), begun.elapsed())
+    (answer, server.received().len(), begun.elapsed())
 }
 
 /// Everything that an error can show.
@@ -54,11 +54,11 @@ fn chain(error: &Error) -> String {
     shown.join(" ")
 }
 
-fn good() -> Told {
-    Told::vectors(&[vec![3.0, 4.0], vec![0.0, -2.0]])
+fn good() -> ServerReply {
+    ServerReply::vectors(&[vec![3.0, 4.0], vec![0.0, -2.0]])
 }
 
-async fn kind_and_requests(answers: Vec<Told>) -> (ErrorKind, usize) {
+async fn kind_and_requests(answers: Vec<ServerReply>) -> (ErrorKind, usize) {
     let (answer, requests, _) = ask(answers).await;
     (answer.unwrap_err().kind(), requests)
 }
@@ -71,7 +71,7 @@ async fn texts_are_sent_as_openai_does_and_their_vectors_come_back_in_order() {
         let vectors = embedder(&base).embed(&mut permit(1), &["one", "two and much more"]).await.unwrap();
         assert_eq!(vectors, [[0.6, 0.8], [0.0, -1.0]]);
     }
-    for heard in server.heard() {
+    for heard in server.received() {
         assert!(heard.head.starts_with("POST /v1/embeddings HTTP/1.1\r\n"), "{}", heard.head);
         assert!(heard.head.contains(&format!("authorization: Bearer {KEY}\r\n")));
         let body: serde_json::Value = serde_json::from_str(&heard.body).unwrap();
@@ -79,20 +79,20 @@ async fn texts_are_sent_as_openai_does_and_their_vectors_come_back_in_order() {
     }
     assert_eq!(embedder(&server.url()).model().as_str(), "endpoint:small");
     assert_eq!(embedder(&server.url()).embed(&mut permit(0), &[]).await.unwrap().len(), 0);
-    assert_eq!(server.heard().len(), 2, "nothing is asked for no text");
+    assert_eq!(server.received().len(), 2, "nothing is asked for no text");
 }
 
 #[tokio::test(start_paused = true)]
 async fn without_a_permit_nothing_is_sent() {
     let server = Loopback::start(|_, _| good()).await.unwrap();
     let error = embedder(&server.url()).embed(&mut permit(0), &["one"]).await.unwrap_err();
-    assert_eq!((error.kind(), server.heard().len()), (ErrorKind::Unavailable, 0));
+    assert_eq!((error.kind(), server.received().len()), (ErrorKind::Unavailable, 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_passes_is_waited_for() {
-    let busy = || Told::status(500, "", "busy");
-    let (answer, requests, took) = ask(vec![busy(), Told::Say(Vec::new()), good()]).await;
+    let busy = || ServerReply::status(500, "", "busy");
+    let (answer, requests, took) = ask(vec![busy(), ServerReply::Say(Vec::new()), good()]).await;
     assert_eq!((answer.unwrap().len(), requests), (2, 3), "a failure, a closed connection, an answer");
     assert!(took <= Duration::from_secs(3), "pauses of at most one and two seconds: {took:?}");
     let (_, requests, took) = ask(vec![busy()]).await;
@@ -103,22 +103,22 @@ async fn what_passes_is_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_the_endpoint_asks_for_is_kept_and_is_no_attempt() {
-    let mut answers = vec![Told::status(429, "Retry-After: 30\r\n", ""); 7];
+    let mut answers = vec![ServerReply::status(429, "Retry-After: 30\r\n", ""); 7];
     answers.push(good());
     let (answer, requests, took) = ask(answers).await;
     assert_eq!((answer.unwrap().len(), requests), (2, 8));
     assert!((Duration::from_secs(210)..Duration::from_secs(211)).contains(&took), "{took:?}");
-    let plain = Told::status(429, "", "");
+    let plain = ServerReply::status(429, "", "");
     assert_eq!(kind_and_requests(vec![plain]).await, (ErrorKind::Unavailable, 5));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_used_is_asked_for_twice_more_and_never_half_taken() {
-    let json = |body: &str| Told::status(200, "", body);
+    let json = |body: &str| ServerReply::status(200, "", body);
     for nonsense in [
-        Told::vectors(&[vec![1.0, 0.0]]),
-        Told::vectors(&[vec![1.0, 0.0], vec![1.0]]),
-        Told::vectors(&[vec![1.0, 0.0], vec![0.0, 0.0]]),
+        ServerReply::vectors(&[vec![1.0, 0.0]]),
+        ServerReply::vectors(&[vec![1.0, 0.0], vec![1.0]]),
+        ServerReply::vectors(&[vec![1.0, 0.0], vec![0.0, 0.0]]),
         json("{\"data\":[{\"index\":0,\"embedding\":[NaN,0]},{\"index\":1,\"embedding\":[1,0]}]}"),
         json("{\"data\":[{\"index\":0,\"embedding\":[1e39,0]},{\"index\":1,\"embedding\":[1,0]}]}"),
         json("<html>welcome</html>"),
@@ -133,7 +133,7 @@ async fn an_answer_that_cannot_be_used_is_asked_for_twice_more_and_never_half_ta
 
 #[tokio::test(start_paused = true)]
 async fn vectors_of_another_size_than_before_are_refused() {
-    let three = || Told::vectors(&[vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0]]);
+    let three = || ServerReply::vectors(&[vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0]]);
     let server = Loopback::start(move |n, _| if n == 0 { good() } else { three() }).await.unwrap();
     let embedder = embedder(&server.url());
     assert!(embedder.embed(&mut permit(1), &["one", "two"]).await.is_ok());
@@ -144,17 +144,17 @@ async fn vectors_of_another_size_than_before_are_refused() {
 #[tokio::test(start_paused = true)]
 async fn a_body_without_end_is_given_up() {
     let body = format!("{{\"data\":[{}", " ".repeat(2_000_000));
-    let (answer, _, _) = ask(vec![Told::status(200, "", &body)]).await;
+    let (answer, _, _) = ask(vec![ServerReply::status(200, "", &body)]).await;
     assert!(answer.unwrap_err().what().contains("more than"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_that_says_nothing_or_falls_silent_is_late() {
-    let (answer, requests, took) = ask(vec![Told::Stall(Vec::new())]).await;
+    let (answer, requests, took) = ask(vec![ServerReply::Stall(Vec::new())]).await;
     assert_eq!((answer.unwrap_err().kind(), requests), (ErrorKind::Unavailable, 5));
     assert!((Duration::from_mins(5)..Duration::from_secs(315)).contains(&took), "five minutes: {took:?}");
     let half = b"HTTP/1.1 200 x\r\nContent-Length: 100\r\n\r\n{\"data\":".to_vec();
-    let (answer, _, took) = ask(vec![Told::Stall(half)]).await;
+    let (answer, _, took) = ask(vec![ServerReply::Stall(half)]).await;
     assert_eq!(answer.unwrap_err().kind(), ErrorKind::Unavailable);
     assert!((Duration::from_secs(75)..Duration::from_secs(90)).contains(&took), "five silences: {took:?}");
 }
@@ -162,9 +162,12 @@ async fn an_endpoint_that_says_nothing_or_falls_silent_is_late() {
 #[tokio::test(start_paused = true)]
 async fn what_would_be_refused_again_is_not_repeated() {
     for status in [400, 404, 413, 422] {
-        assert_eq!(kind_and_requests(vec![Told::status(status, "", "")]).await, (ErrorKind::Invalid, 1));
+        assert_eq!(
+            kind_and_requests(vec![ServerReply::status(status, "", "")]).await,
+            (ErrorKind::Invalid, 1)
+        );
     }
-    let away = Told::status(302, "Location: http://169.254.169.254/\r\n", "");
+    let away = ServerReply::status(302, "Location: http://169.254.169.254/\r\n", "");
     assert_eq!(
         kind_and_requests(vec![away]).await,
         (ErrorKind::Unsupported, 1),
@@ -174,14 +177,14 @@ async fn what_would_be_refused_again_is_not_repeated() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_that_was_refused_is_not_shown_again() {
-    let server = Loopback::start(|_, _| Told::status(401, "", KEY)).await.unwrap();
+    let server = Loopback::start(|_, _| ServerReply::status(401, "", KEY)).await.unwrap();
     let embedder = embedder(&server.url());
     for _ in 0..3 {
         let error = embedder.embed(&mut permit(9), &["one"]).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(!chain(&error).contains(KEY));
     }
-    assert_eq!(server.heard().len(), 1);
+    assert_eq!(server.received().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

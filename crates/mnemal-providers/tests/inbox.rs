@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mnemal_core::{Inbox as _, InboxFate, InboxItem, InboxStanding};
+use mnemal_core::{Inbox as _, InboxCounts, InboxItem, InboxOutcome};
 use mnemal_providers::{DocumentReader, FolderInbox, FolderOptions, Program, QUIET};
 use mnemal_testkit::ManualClock;
 
 const MANY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
-struct Desk {
+struct InboxFixture {
     home: tempfile::TempDir,
     clock: Arc<ManualClock>,
     options: FolderOptions,
 }
 
-impl Desk {
+impl InboxFixture {
     fn new() -> Self {
         let types = ["txt", "md", "json", "png", "pdf"].map(str::to_owned).to_vec();
         let reader = DocumentReader::default();
@@ -64,8 +64,8 @@ async fn poll(inbox: &FolderInbox) -> Vec<InboxItem> {
 async fn settle(inbox: &FolderInbox, items: &[InboxItem]) {
     for item in items {
         let fate = match &item.content {
-            Ok(_) => InboxFate::Taken,
-            Err(why) => InboxFate::Refused(why.clone()),
+            Ok(_) => InboxOutcome::Ingested,
+            Err(why) => InboxOutcome::Refused(why.clone()),
         };
         inbox.settle(item, &fate).await.unwrap();
     }
@@ -74,7 +74,7 @@ async fn settle(inbox: &FolderInbox, items: &[InboxItem]) {
 // proves: GA-10
 #[tokio::test]
 async fn files_are_taken_in_the_order_of_their_names_and_put_away() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     for name in ["b.md", "a.txt", ".hidden.md", "c.zip"] {
         desk.drop(name, format!("text of {name}").as_bytes());
     }
@@ -84,20 +84,20 @@ async fn files_are_taken_in_the_order_of_their_names_and_put_away() {
     assert_eq!(items.iter().map(|item| item.name.as_str()).collect::<Vec<_>>(), ["a.txt", "b.md"]);
     let document = items[0].content.as_ref().unwrap();
     assert_eq!((document.name.as_str(), document.passages[0].text.as_str()), ("a.txt", "text of a.txt"));
-    let standing = inbox.standing().await.unwrap();
+    let standing = inbox.counts().await.unwrap();
     assert_eq!((standing.claimed, standing.ignored, standing.waiting), (2, 1, 0));
     settle(&inbox, &items).await;
     assert_eq!(desk.names("processed"), ["a.txt", "b.md"]);
     assert_eq!(desk.names(""), [".hidden.md", "c.zip"]);
     assert_eq!(poll(&inbox).await, []);
-    let standing = inbox.standing().await.unwrap();
-    assert_eq!(standing, InboxStanding { ignored: 1, processed: 2, ..InboxStanding::default() });
+    let standing = inbox.counts().await.unwrap();
+    assert_eq!(standing, InboxCounts { ignored: 1, processed: 2, ..InboxCounts::default() });
 }
 
 // proves: GA-09 (two equal looks, two seconds apart)
 #[tokio::test]
 async fn a_file_that_may_still_be_written_waits() {
-    let mut desk = Desk::new();
+    let mut desk = InboxFixture::new();
     desk.options.quiet = QUIET;
     desk.drop("notes.md", b"half");
     // The file was written just now, far from the time of this clock: only what is seen counts.
@@ -116,7 +116,7 @@ async fn a_file_that_may_still_be_written_waits() {
 // proves: GA-09 (a file server may have another time)
 #[tokio::test]
 async fn a_file_that_says_it_is_some_seconds_old_is_looked_at_twice_and_one_of_a_minute_once() {
-    let mut desk = Desk::new();
+    let mut desk = InboxFixture::new();
     desk.options.quiet = QUIET;
     let now = std::time::UNIX_EPOCH
         + Duration::from_micros(u64::try_from(mnemal_core::Clock::now(&*desk.clock).as_micros()).unwrap());
@@ -137,7 +137,7 @@ async fn a_file_that_says_it_is_some_seconds_old_is_looked_at_twice_and_one_of_a
 // proves: GB-24 (an inbox, and another folder to which files go that were read)
 #[tokio::test]
 async fn files_that_were_read_go_where_the_user_says() {
-    let mut desk = Desk::new();
+    let mut desk = InboxFixture::new();
     let done = desk.home.path().join("done");
     desk.options.processed = Some(done.clone());
     desk.drop("notes.md", b"text");
@@ -148,7 +148,7 @@ async fn files_that_were_read_go_where_the_user_says() {
     assert_eq!((names(&done), desk.names("")), (vec!["notes.md".to_owned()], Vec::new()));
     assert_eq!(desk.names("failed"), ["broken.json", "broken.json.reason.txt"]);
     assert!(!desk.folder().join("processed").exists());
-    assert_eq!(inbox.standing().await.unwrap().processed, 1);
+    assert_eq!(inbox.counts().await.unwrap().processed, 1);
     let text = *blake3::hash(b"text").as_bytes();
     assert_eq!(inbox.erase(&|hash| *hash == text).await.unwrap(), 1);
     assert_eq!(names(&done), [""; 0], "a forget finds it there");
@@ -157,7 +157,7 @@ async fn files_that_were_read_go_where_the_user_says() {
 // proves: GB-27 (a typed placeholder, and the state `unsupported`), GB-26
 #[tokio::test]
 async fn a_picture_that_nothing_describes_is_a_document_that_says_what_it_is() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     desk.drop("picture.png", b"\x89PNG");
     let inbox = desk.inbox();
     let items = poll(&inbox).await;
@@ -169,7 +169,7 @@ async fn a_picture_that_nothing_describes_is_a_document_that_says_what_it_is() {
     assert_eq!(document.fields["blake3"], blake3::hash(b"\x89PNG").to_hex().to_string());
     let why = document.undescribed.clone().unwrap();
     assert_eq!(why, "nothing describes image files: name a program in `ingest.describe`");
-    inbox.settle(&items[0], &InboxFate::Unsupported(why.clone())).await.unwrap();
+    inbox.settle(&items[0], &InboxOutcome::Unsupported(why.clone())).await.unwrap();
     assert_eq!(desk.names("failed"), ["picture.png", "picture.png.reason.txt"]);
     let reason = fs::read_to_string(desk.folder().join("failed/picture.png.reason.txt")).unwrap();
     assert_eq!(reason.trim_end(), why);
@@ -178,7 +178,7 @@ async fn a_picture_that_nothing_describes_is_a_document_that_says_what_it_is() {
 // proves: GB-26, GA-08 (27 types; text is read here)
 #[tokio::test]
 async fn the_types_of_the_designs_are_known_and_text_is_read_as_it_is() {
-    let mut desk = Desk::new();
+    let mut desk = InboxFixture::new();
     let texts = ["txt", "md", "json", "csv", "log", "xml", "yaml", "yml"];
     let media = [
         ("image", ["png", "jpg", "jpeg", "gif", "webp", "bmp", "svg"].as_slice()),
@@ -211,13 +211,13 @@ async fn the_types_of_the_designs_are_known_and_text_is_read_as_it_is() {
     for (ending, medium) in of_media {
         assert_eq!(kind(ending), (medium.to_owned(), false, false), "{ending}");
     }
-    assert_eq!((items.len(), inbox.standing().await.unwrap().ignored), (26, 1), "unknown ones are counted");
+    assert_eq!((items.len(), inbox.counts().await.unwrap().ignored), (26, 1), "unknown ones are counted");
 }
 
 // proves: GA-05 (failed with the reason; at most five attempts, then visible, and driven again by moving the file back)
 #[tokio::test]
 async fn what_a_process_left_is_taken_up_and_given_up_after_five_times() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     desk.drop("notes.md", b"text");
     for attempt in 1..=5 {
         // Each inbox that is dropped is a process that came to an end.
@@ -238,7 +238,7 @@ async fn what_a_process_left_is_taken_up_and_given_up_after_five_times() {
 
 #[tokio::test]
 async fn one_process_at_a_time_has_files_in_hand() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     desk.drop("a.md", b"a");
     desk.drop("b.md", b"b");
     let (one, two) = (desk.inbox(), desk.inbox());
@@ -259,7 +259,7 @@ async fn one_process_at_a_time_has_files_in_hand() {
 
 #[tokio::test]
 async fn files_of_one_name_are_all_kept() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     let inbox = desk.inbox();
     for text in ["one", "two", "three"] {
         desk.drop("notes.md", text.as_bytes());
@@ -283,7 +283,7 @@ async fn files_of_one_name_are_all_kept() {
 // proves: GB-31 (relative names; opened beneath the folder's handle without following links; regular files only)
 #[tokio::test]
 async fn links_pipes_and_names_change_nothing_outside() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     let outside = desk.home.path().join("outside");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("secret.md"), "the outside").unwrap();
@@ -323,7 +323,7 @@ async fn links_pipes_and_names_change_nothing_outside() {
 
 #[tokio::test]
 async fn a_folder_of_the_inbox_that_is_a_link_is_refused() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     let outside = desk.home.path().join("outside");
     fs::create_dir(&outside).unwrap();
     desk.drop("notes.md", b"text");
@@ -338,7 +338,7 @@ async fn a_folder_of_the_inbox_that_is_a_link_is_refused() {
 // proves: GA-06, GA-11 (a larger file is refused visibly)
 #[tokio::test]
 async fn what_cannot_be_read_says_why() {
-    let mut desk = Desk::new();
+    let mut desk = InboxFixture::new();
     desk.options.reader.most_bytes = 100;
     desk.drop("large.md", &[b'a'; 101]);
     desk.drop("whole.md", &[b'a'; 100]);
@@ -365,7 +365,7 @@ async fn what_cannot_be_read_says_why() {
 // proves: DF-68 (what cannot be opened for now is tried again, and taken once)
 #[tokio::test]
 async fn a_program_that_cannot_be_started_for_now_is_started_again_later() {
-    let mut desk = Desk::new();
+    let mut desk = InboxFixture::new();
     let program = desk.home.path().join("describe");
     desk.options.reader.describe =
         Some(Program { path: program.clone(), arguments: vec!["--brief".to_owned()] });
@@ -394,13 +394,13 @@ async fn a_program_that_cannot_be_started_for_now_is_started_again_later() {
 
 #[tokio::test]
 async fn what_is_forgotten_is_removed_from_what_was_put_away_and_nothing_else() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     let inbox = desk.inbox();
     for (name, text) in [("a.txt", "the canary"), ("b.txt", "a robin"), ("c.txt", "the canary")] {
         desk.drop(name, text.as_bytes());
     }
     for (n, item) in poll(&inbox).await.iter().enumerate() {
-        let fate = if n == 2 { InboxFate::Refused("too late".to_owned()) } else { InboxFate::Taken };
+        let fate = if n == 2 { InboxOutcome::Refused("too late".to_owned()) } else { InboxOutcome::Ingested };
         inbox.settle(item, &fate).await.unwrap();
     }
     desk.drop("d.txt", b"the canary");
@@ -425,7 +425,7 @@ async fn told_of(inbox: &FolderInbox, done: impl FnOnce()) {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn who_waits_is_told_of_a_file_that_was_written_or_moved_here() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     let inbox = desk.inbox();
     fs::create_dir_all(desk.folder()).unwrap();
     told_of(&inbox, || desk.drop("a.txt", b"written")).await;
@@ -442,7 +442,7 @@ async fn who_waits_is_told_of_a_file_that_was_written_or_moved_here() {
 
 #[tokio::test]
 async fn a_folder_that_is_not_there_tells_nothing_and_is_no_error() {
-    let desk = Desk::new();
+    let desk = InboxFixture::new();
     let inbox = desk.inbox();
     let mut told = std::pin::pin!(inbox.changed());
     assert!(futures_util::FutureExt::now_or_never(told.as_mut()).is_none());

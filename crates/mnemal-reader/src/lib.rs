@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+mod decoding;
 mod model;
 mod names;
-mod pieces;
-mod reading;
+mod tokenizer;
 mod votes;
 mod words;
 
@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use mnemal_core::Result;
 
-pub use reading::{ReadClaim, ReadName, Reading};
-pub use votes::VotingExtractor;
+pub use decoding::{PredictedClaim, PredictedName, ReaderOutput};
+pub use votes::{Votes, VotingExtractor};
 
 use model::Model;
 
@@ -43,7 +43,7 @@ impl TrainedReader {
     ///
     /// # Errors
     /// `Internal` when the model fails to run.
-    pub fn read(&self, text: &str, before: &str) -> Result<Reading> {
-        Reading::of(&self.0, text, before)
+    pub fn read(&self, text: &str, before: &str) -> Result<ReaderOutput> {
+        ReaderOutput::of(&self.0, text, before)
     }
 }

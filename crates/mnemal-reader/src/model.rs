@@ -11,7 +11,7 @@ use rten_tensor::prelude::*;
 use serde::Deserialize;
 
 use crate::names::Names;
-use crate::pieces::Pieces;
+use crate::tokenizer::PieceTokenizer;
 use crate::words::{Word, words};
 
 /// Start of the file.
@@ -60,7 +60,7 @@ pub(crate) struct Model {
     /// The start of the hash of the file.
     pub(crate) name: String,
     pub(crate) header: Header,
-    pieces: Pieces,
+    pieces: PieceTokenizer,
     names: Names,
     /// For each piece a row of [`row_bytes`]: its scale as f32, the share of it that each group of [`GROUP`] dimensions has, a
     /// byte each, and the values of 4 bits, the first of two in the low half, 8 for nothing.
@@ -186,7 +186,7 @@ impl Model {
         let name = blake3::hash(bytes).to_hex().chars().take(SHOWN).collect();
         Ok(Self {
             name,
-            pieces: Pieces::read(pieces)?,
+            pieces: PieceTokenizer::read(pieces)?,
             names: Names::built_in(),
             header,
             table,

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use mnemal_core::{
     Act, Confidence, EventKind, ExtractedFact, Extraction, Extractor, Mention, NewEvent, Object, Predicate,
-    Producer, RuleId, Span, Subject, Utterance,
+    Producer, Result, RuleId, Span, Subject, Utterance,
 };
 use mnemal_extract::{RuleExtractor, admit};
 
 use crate::TrainedReader;
-use crate::reading::{ReadClaim, ReadName, Reading};
+use crate::decoding::{PredictedClaim, PredictedName, ReaderOutput};
 
 /// Incremented with every change of the voting.
 const VERSION: u32 = 1;
@@ -22,6 +22,8 @@ const STANDS_BY: f32 = 0.5;
 const AGAINST: f32 = 0.1;
 /// Lowest probability of a candidate claim by the model alone. Source: own choice, more likely than not.
 const ALONE: f32 = 0.5;
+/// Probability below which a claim of the model alone is not looked at. Source: own choice.
+const LEAST: f32 = 0.1;
 /// Probability of other people's words at which the model alone claims nothing of them. Source: own choice.
 const FOREIGN: f32 = 0.5;
 /// The confidence in a claim found by both. Source: own choice, above [`Confidence::ACTIVE`].
@@ -58,21 +60,38 @@ impl Extractor for VotingExtractor {
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
         let mut extraction = self.rules.extract(utterance);
-        let said = utterance.event.kept().filter(|said| matches!(said.kind, EventKind::UserMessage));
-        let is_skipped = extraction.remarks.iter().any(|remark| remark.starts_with("skipped: "));
-        let Some(said) = said.filter(|_| !is_skipped) else { return extraction };
-        match self.reader.read(&said.content, message_before(said, utterance)) {
-            Ok(reading) => vote(utterance, &mut extraction, &reading),
-            Err(error) => extraction.remarks.push(format!("reader: {error}")),
+        match self.read(utterance, &extraction) {
+            Some(Ok(reading)) => vote(utterance, &mut extraction, &reading),
+            Some(Err(error)) => extraction.remarks.push(format!("reader: {error}")),
+            None => {}
         }
         extraction
+    }
+}
+
+impl VotingExtractor {
+    /// Returns the claims of the rules and of the model, with the votes on each, before anything is decided.
+    ///
+    /// # Errors
+    /// `Internal` when the model fails to run.
+    pub fn votes(&self, utterance: &Utterance<'_>) -> Result<Vec<(ExtractedFact, Votes)>> {
+        let extraction = self.rules.extract(utterance);
+        let reading = self.read(utterance, &extraction).transpose()?.unwrap_or_default();
+        Ok(cast(utterance, extraction.facts, &reading, &mut Vec::new()))
+    }
+
+    /// Lets the model read what a user says, unless the rules skipped it.
+    fn read(&self, utterance: &Utterance<'_>, extraction: &Extraction) -> Option<Result<ReaderOutput>> {
+        let said = utterance.event.body().filter(|said| matches!(said.kind, EventKind::UserMessage))?;
+        let is_skipped = extraction.remarks.iter().any(|remark| remark.starts_with("skipped: "));
+        (!is_skipped).then(|| self.reader.read(&said.content, message_before(said, utterance)))
     }
 }
 
 /// Returns the previous message of another speaker in the same conversation; empty if there is none.
 fn message_before<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> &'u str {
     let before =
-        utterance.before.last().filter(|event| event.quarantined.is_none()).and_then(|event| event.kept());
+        utterance.before.last().filter(|event| event.quarantined.is_none()).and_then(|event| event.body());
     let is_said = |before: &&NewEvent| {
         let is_message = matches!(before.kind, EventKind::UserMessage | EventKind::AssistantMessage);
         let is_own = before.kind == said.kind && before.speaker == said.speaker;
@@ -81,37 +100,88 @@ fn message_before<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> &'u str {
     before.filter(is_said).map_or("", |before| before.content.as_str())
 }
 
-/// Combines the rules' claims in `extraction` with the model's `reading`.
-fn vote(utterance: &Utterance<'_>, extraction: &mut Extraction, reading: &Reading) {
-    let Some(said) = utterance.event.kept() else { return };
-    for fact in &mut extraction.facts {
-        let votes = reading.claims.iter().filter(|claim| is_same(fact, claim)).map(|claim| claim.confidence);
-        let vote = votes.fold(0.0, f32::max);
-        let rules = fact.confidence.get();
-        if vote >= STANDS_BY {
-            fact.confidence = Confidence::new(rules.max(BOTH));
-        } else if vote < AGAINST && rules > CANDIDATE && reading.reaches(fact.object.span) {
-            let (predicate, words) = (fact.predicate.as_str(), &fact.object.text);
-            extraction.remarks.push(format!("reader: against {predicate} \"{words}\", {vote:.2}: no fact"));
-            fact.confidence = Confidence::new(CANDIDATE);
-        }
+/// The votes on a claim, as probabilities that it is right.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Votes {
+    /// Confidence of the rules; absent if they do not make the claim.
+    pub rules: Option<f32>,
+    /// Probability by the model; absent if it has not read the words.
+    pub reader: Option<f32>,
+}
+
+impl Votes {
+    /// Returns the confidence in the claim; absent if it is dropped.
+    fn decide(self) -> Option<Confidence> {
+        let decided = match (self.rules, self.reader) {
+            (Some(rules), Some(model)) if model >= STANDS_BY => rules.max(BOTH),
+            (Some(rules), Some(model)) if model < AGAINST => rules.min(CANDIDATE),
+            (Some(rules), _) => rules,
+            (None, Some(model)) if model >= ALONE => CANDIDATE,
+            (None, _) => return None,
+        };
+        Some(Confidence::new(decided))
     }
-    for claim in reading.claims.iter().filter(|claim| claim.confidence >= ALONE) {
-        let is_known = extraction.facts.iter().any(|fact| overlaps(&range(fact.object.span), &claim.object));
-        if is_known || reading.is_foreign(&claim.object) {
-            continue;
-        }
-        match alone(&said.content, claim).map(|fact| admit(utterance, fact)) {
-            Some(Ok(fact)) => extraction.facts.push(fact),
-            Some(Err(why)) => extraction.remarks.push(format!("reader: {} dropped: {why}", claim.predicate)),
-            None => {}
+
+    /// Describes the votes and the decision.
+    fn explain(self, fact: &ExtractedFact) -> String {
+        let share = |vote: Option<f32>| vote.map_or("-".to_owned(), |vote| format!("{vote:.2}"));
+        let is_fact = self.decide().is_some_and(|decided| decided >= Confidence::ACTIVE);
+        let decision = if is_fact { "fact" } else { "candidate" };
+        let (predicate, words) = (fact.predicate.as_str(), &fact.object.text);
+        format!(
+            "votes: {predicate} \"{words}\": rules {}, reader {}: {decision}",
+            share(self.rules),
+            share(self.reader)
+        )
+    }
+}
+
+/// Combines the rules' claims in `extraction` with the model's `reading`.
+fn vote(utterance: &Utterance<'_>, extraction: &mut Extraction, reading: &ReaderOutput) {
+    let Some(said) = utterance.event.body() else { return };
+    let found = std::mem::take(&mut extraction.facts);
+    for (mut fact, votes) in cast(utterance, found, reading, &mut extraction.remarks) {
+        if let Some(decided) = votes.decide() {
+            extraction.remarks.push(votes.explain(&fact));
+            fact.confidence = decided;
+            extraction.facts.push(fact);
         }
     }
     extraction.facts.sort_by_key(|fact| fact.span.start);
     take_names(&said.content, &reading.names, &mut extraction.mentions);
 }
 
-impl Reading {
+/// Returns the claims of the rules and of the model, with the votes on each.
+fn cast(
+    utterance: &Utterance<'_>,
+    found: Vec<ExtractedFact>,
+    reading: &ReaderOutput,
+    remarks: &mut Vec<String>,
+) -> Vec<(ExtractedFact, Votes)> {
+    let Some(said) = utterance.event.body() else { return Vec::new() };
+    let of_rules = |fact: ExtractedFact| {
+        let votes = reading.claims.iter().filter(|claim| is_same(&fact, claim)).map(|claim| claim.confidence);
+        let best = votes.fold(0.0, f32::max);
+        let reader = (best > 0.0 || reading.reaches(fact.object.span)).then_some(best);
+        let rules = Some(fact.confidence.get());
+        (fact, Votes { rules, reader })
+    };
+    let mut all: Vec<(ExtractedFact, Votes)> = found.into_iter().map(of_rules).collect();
+    for claim in reading.claims.iter().filter(|claim| claim.confidence >= LEAST) {
+        let is_known = all.iter().any(|(fact, _)| overlaps(&range(fact.object.span), &claim.object));
+        if is_known || reading.is_foreign(&claim.object) {
+            continue;
+        }
+        match alone(&said.content, claim).map(|fact| admit(utterance, fact)) {
+            Some(Ok(fact)) => all.push((fact, Votes { rules: None, reader: Some(claim.confidence) })),
+            Some(Err(why)) => remarks.push(format!("reader: {} dropped: {why}", claim.predicate)),
+            None => {}
+        }
+    }
+    all
+}
+
+impl ReaderOutput {
     /// Whether the model has read a position: of a long turn it reads the beginning.
     fn reaches(&self, place: Span) -> bool {
         self.foreign.last().is_some_and(|(word, _)| range(place).end <= word.end)
@@ -127,7 +197,7 @@ impl Reading {
 }
 
 /// Whether the model makes the same claim as the rules: same predicate, subject, act and words.
-fn is_same(fact: &ExtractedFact, claim: &ReadClaim) -> bool {
+fn is_same(fact: &ExtractedFact, claim: &PredictedClaim) -> bool {
     let of = match (&fact.subject, &claim.subject) {
         (Subject::Speaker, Subject::Speaker) => true,
         (Subject::Relation { role, name }, Subject::Relation { role: other, .. }) => {
@@ -147,7 +217,7 @@ fn is_same(fact: &ExtractedFact, claim: &ReadClaim) -> bool {
 }
 
 /// Makes a claim of the model alone.
-fn alone(text: &str, claim: &ReadClaim) -> Option<ExtractedFact> {
+fn alone(text: &str, claim: &PredictedClaim) -> Option<ExtractedFact> {
     let span = span(&claim.object)?;
     let predicate = Predicate::new(claim.predicate.as_str()).ok()?;
     let words = text.get(claim.object.clone())?;
@@ -162,7 +232,7 @@ fn alone(text: &str, claim: &ReadClaim) -> Option<ExtractedFact> {
 }
 
 /// Adds the model's names where the rules have none.
-fn take_names(text: &str, names: &[ReadName], mentions: &mut Vec<Mention>) {
+fn take_names(text: &str, names: &[PredictedName], mentions: &mut Vec<Mention>) {
     for read in names {
         let is_known = mentions.iter().any(|known| overlaps(&range(known.span), &read.span));
         if let (false, Some(words), Some(span)) = (is_known, text.get(read.span.clone()), span(&read.span)) {
@@ -220,13 +290,13 @@ mod tests {
             level: origin.level(),
             quarantined: None,
             echo: Vec::new(),
-            body: Body::Kept(Box::new(said)),
+            body: Body::Present(Box::new(said)),
         }
     }
 
-    fn claim(text: &str, predicate: &str, object: &str, confidence: f32) -> ReadClaim {
+    fn claim(text: &str, predicate: &str, object: &str, confidence: f32) -> PredictedClaim {
         let start = text.find(object).unwrap();
-        ReadClaim {
+        PredictedClaim {
             predicate: predicate.to_owned(),
             subject: Subject::Speaker,
             act: Act::Assert,
@@ -237,7 +307,7 @@ mod tests {
     }
 
     /// What the votes make of a text that the rules read too, as predicate, object and whether it counts as a fact.
-    fn votes(text: &str, reading: &Reading) -> Vec<(String, String, bool)> {
+    fn votes(text: &str, reading: &ReaderOutput) -> Vec<(String, String, bool)> {
         let (event, known) = (event(text), Gazetteer::default());
         let utterance = Utterance { event: &event, before: &[], known: &known };
         let mut extraction = RuleExtractor::new().extract(&utterance);
@@ -253,14 +323,14 @@ mod tests {
     fn what_both_claim_is_a_fact_and_what_the_model_is_against_is_none() {
         let text = "I'm allergic to cashews.";
         let line = |is_fact| vec![("allergic_to".to_owned(), "cashews".to_owned(), is_fact)];
-        let whole = || Reading { foreign: vec![(0..text.len(), 0.0)], ..Reading::default() };
-        let agreed = Reading { claims: vec![claim(text, "allergic_to", "cashews", 0.9)], ..whole() };
+        let whole = || ReaderOutput { foreign: vec![(0..text.len(), 0.0)], ..ReaderOutput::default() };
+        let agreed = ReaderOutput { claims: vec![claim(text, "allergic_to", "cashews", 0.9)], ..whole() };
         assert_eq!(votes(text, &agreed), line(true));
         assert_eq!(votes(text, &whole()), line(false));
         // Of someone else is another claim.
         let mut other = claim(text, "allergic_to", "cashews", 0.9);
         other.subject = Subject::Relation { role: "sister".to_owned(), name: None };
-        assert_eq!(votes(text, &Reading { claims: vec![other], ..whole() }), line(false));
+        assert_eq!(votes(text, &ReaderOutput { claims: vec![other], ..whole() }), line(false));
     }
 
     #[test]
@@ -272,7 +342,11 @@ mod tests {
         assert!(rules.facts.iter().any(|fact| fact.confidence >= Confidence::ACTIVE), "{rules:?}");
         let counted = |end| {
             let mut counted = rules.clone();
-            vote(&utterance, &mut counted, &Reading { foreign: vec![(0..end, 0.0)], ..Reading::default() });
+            vote(
+                &utterance,
+                &mut counted,
+                &ReaderOutput { foreign: vec![(0..end, 0.0)], ..ReaderOutput::default() },
+            );
             counted.facts
         };
         assert_eq!(counted("I live".len()), rules.facts);
@@ -282,7 +356,13 @@ mod tests {
     #[test]
     fn what_the_model_alone_claims_is_a_candidate_where_the_gates_let_it_pass() {
         let alone = |text: &str, p| {
-            votes(text, &Reading { claims: vec![claim(text, "owns", "harmonium", p)], ..Reading::default() })
+            votes(
+                text,
+                &ReaderOutput {
+                    claims: vec![claim(text, "owns", "harmonium", p)],
+                    ..ReaderOutput::default()
+                },
+            )
         };
         let candidate = vec![("owns".to_owned(), "harmonium".to_owned(), false)];
         assert_eq!(alone("My evenings belong to the harmonium.", 0.8), candidate);
@@ -295,9 +375,12 @@ mod tests {
         let text = "My evenings belong to the harmonium.";
         let claims = vec![claim(text, "owns", "harmonium", 0.9)];
         let foreign = vec![(25..34, 0.8)];
-        assert!(votes(text, &Reading { claims: claims.clone(), foreign, ..Reading::default() }).is_empty());
+        assert!(
+            votes(text, &ReaderOutput { claims: claims.clone(), foreign, ..ReaderOutput::default() })
+                .is_empty()
+        );
         let foreign = vec![(25..34, 0.2)];
-        assert_eq!(votes(text, &Reading { claims, foreign, ..Reading::default() }).len(), 1);
+        assert_eq!(votes(text, &ReaderOutput { claims, foreign, ..ReaderOutput::default() }).len(), 1);
     }
 
     #[test]
@@ -306,14 +389,14 @@ mod tests {
         let mut before = [event("Where do you live?")];
         let read = |before: &[Event]| {
             let utterance = Utterance { event: &said, before, known: &known };
-            message_before(said.kept().unwrap(), &utterance).to_owned()
+            message_before(said.body().unwrap(), &utterance).to_owned()
         };
         assert_eq!((read(&[]), read(&before)), (String::new(), String::new()));
-        if let Body::Kept(own) = &mut before[0].body {
+        if let Body::Present(own) = &mut before[0].body {
             own.kind = EventKind::AssistantMessage;
         }
         assert_eq!(read(&before), "Where do you live?");
-        if let Body::Kept(own) = &mut before[0].body {
+        if let Body::Present(own) = &mut before[0].body {
             own.session = SessionId::new("another").unwrap();
         }
         assert_eq!(read(&before), "");
@@ -322,7 +405,7 @@ mod tests {
     #[test]
     fn names_of_the_model_stand_beside_those_of_the_rules() {
         let text = "Zsömle ate the parcel.";
-        let read = ReadName { span: 0..7, kind: EntityKind::Animal, confidence: 0.9 };
+        let read = PredictedName { span: 0..7, kind: EntityKind::Animal, confidence: 0.9 };
         let mut mentions = Vec::new();
         take_names(text, std::slice::from_ref(&read), &mut mentions);
         assert_eq!((mentions.len(), mentions[0].name.as_str()), (1, "Zsömle"));

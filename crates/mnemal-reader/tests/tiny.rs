@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn a_text_without_words_says_nothing_and_a_long_one_is_read_at_its_beginning() {
         let reader = open(TINY).unwrap();
-        assert_eq!(reader.read(" \n ", "").unwrap(), mnemal_reader::Reading::default());
+        assert_eq!(reader.read(" \n ", "").unwrap(), mnemal_reader::ReaderOutput::default());
         let long = "I live in Ghent. ".repeat(400);
         let reading = reader.read(&long, &long).unwrap();
         assert!(reading.foreign.len() < 400 && reading.foreign.iter().all(|(span, _)| span.end < 1_000));

@@ -6,17 +6,17 @@ use mnemal_core::{Event, EventFilter, EventId, Gaps, Result, Score, Seq, TokenCo
 use mnemal_extract::foreign_remark;
 use mnemal_text::fold;
 
-use crate::depth::before_fall;
-use crate::evidence::{EvidenceRule, Grounds};
+use crate::diversify::{self, HitSimilarity};
+use crate::evidence::{EvidenceFeatures, EvidenceRule};
 use crate::fuse::Fused;
 use crate::memory::NONE;
+use crate::note_status;
 use crate::question::Query;
 use crate::recall::Recall;
-use crate::request::{Depth, Expand, Hit, RecallRequest, Recalled, Spread};
+use crate::request::{Cutoff, Diversity, Expand, Hit, RecallRequest, RecallResult};
+use crate::score_cutoff::before_fall;
 use crate::search::Search;
 use crate::signal::{NEARNESS, WORDS};
-use crate::spread::{self, Likeness};
-use crate::standing;
 
 /// Fetches the best rows and makes hits of those that are still visible in the log.
 pub(crate) async fn answer(
@@ -25,21 +25,21 @@ pub(crate) async fn answer(
     query: &Query,
     search: &Search,
     gaps: &mut Gaps,
-) -> Result<Recalled> {
+) -> Result<RecallResult> {
     let (mut hits, mut withheld) = (Vec::new(), Vec::new());
-    let depth = match request.depth {
-        Depth::Limit => search.ranked.len(),
-        Depth::FallOff => before_fall(search.ranked.iter().map(|fused| fused.score)),
+    let depth = match request.cutoff {
+        Cutoff::Limit => search.ranked.len(),
+        Cutoff::FallOff => before_fall(search.ranked.iter().map(|fused| fused.score)),
     };
     let scored_well = |fused: &&Fused| request.min_score.is_none_or(|least| fused.score >= least);
     let ranked: Vec<&Fused> = search.ranked.iter().take(depth).filter(scored_well).collect();
-    let ranked = match request.spread {
-        Spread::Ranked | Spread::Covering => ranked,
-        Spread::InTurn => spread::in_turn(&ranked, &[WORDS, NEARNESS]),
+    let ranked = match request.diversity {
+        Diversity::Ranked | Diversity::Covering => ranked,
+        Diversity::InTurn => diversify::in_turn(&ranked, &[WORDS, NEARNESS]),
     };
     let mut ranked = ranked.into_iter();
-    let pool = spread::pool(request.spread, request.limit.get());
-    let living = living(&request.filter);
+    let pool = diversify::pool(request.diversity, request.limit.get());
+    let living = live_filter(&request.filter);
     while hits.len() < pool {
         let wanted: Vec<&Fused> = ranked.by_ref().take(pool - hits.len()).collect();
         if wanted.is_empty() {
@@ -49,23 +49,23 @@ pub(crate) async fn answer(
         let mut events = recall.fetch(&places, gaps).await?;
         let found =
             wanted.into_iter().filter_map(|fused| hit((request, &living), query, search, fused, &mut events));
-        let (holds, ended) = standing::part(recall, found.collect(), request.as_of, gaps).await;
+        let (holds, ended) = note_status::exclude(recall, found.collect(), request.as_of, gaps).await;
         hits.extend(holds);
         withheld.extend(ended);
     }
-    if request.spread == Spread::Covering {
-        let likeness = Likeness::of(search);
+    if request.diversity == Diversity::Covering {
+        let likeness = HitSimilarity::of(search);
         let wanted = (request.limit.get(), request.query.as_str());
-        hits = spread::choose(hits, wanted, |one, other| likeness.between(one, other));
+        hits = diversify::choose(hits, wanted, |one, other| likeness.between(one, other));
     }
     cut(&mut hits, request.max_tokens, recall.parts.counter.part().ok());
-    Ok(Recalled {
+    Ok(RecallResult {
         evidence: hits.iter().fold(0.0, |largest, hit: &Hit| hit.evidence.max(largest)),
         hits,
         withheld,
         used: search.used(),
         head: search.snapshot.head,
-        model: search.asked().map(|asked| asked.model.clone()),
+        model: search.query_vector().map(|asked| asked.model.clone()),
     })
 }
 
@@ -76,8 +76,8 @@ fn places(search: &Search, wanted: &[&Fused], expand: Expand) -> Vec<(EventId, S
     let mut add = |row: u32| places.extend(index.event_at(row));
     for fused in wanted {
         add(fused.row);
-        if expand == Expand::Neighbours {
-            let (before, after) = beside(search, fused.row);
+        if expand == Expand::Neighbors {
+            let (before, after) = adjacent(search, fused.row);
             add(before);
             add(after);
         }
@@ -87,7 +87,7 @@ fn places(search: &Search, wanted: &[&Fused], expand: Expand) -> Vec<(EventId, S
     places
 }
 
-fn beside(search: &Search, row: u32) -> (u32, u32) {
+fn adjacent(search: &Search, row: u32) -> (u32, u32) {
     let columns = &search.snapshot.index.columns;
     let of = |column: &[u32]| column.get(row as usize).copied().unwrap_or(NONE);
     (of(&columns.previous), of(&columns.next))
@@ -105,36 +105,36 @@ fn hit(
     // An event is only needed twice if adjacent messages are requested.
     let event = match request.expand {
         Expand::Nothing => events.remove(&id),
-        Expand::Neighbours => events.get(&id).cloned(),
+        Expand::Neighbors => events.get(&id).cloned(),
     };
     let event = event.filter(|event| living.accepts(event))?;
-    let has_phrase = event.kept().is_some_and(|kept| holds_phrase(&kept.content, query));
-    let is_foreign = query.about_self && event.kept().is_some_and(|kept| foreign_remark(kept).is_some());
-    let grounds = Grounds { has_phrase, is_foreign, ..search.grounds(fused.row, query) };
-    let evidence = grounds.evidence(&EvidenceRule::LEARNT);
+    let has_phrase = event.body().is_some_and(|kept| holds_phrase(&kept.content, query));
+    let is_foreign = query.about_self && event.body().is_some_and(|kept| foreign_remark(kept).is_some());
+    let features = EvidenceFeatures { has_phrase, is_foreign, ..search.features(fused.row, query) };
+    let evidence = features.evidence(&EvidenceRule::LEARNT);
     if request.min_evidence.is_some_and(|least| evidence < least) {
         return None;
     }
-    let neighbour = |row: u32| {
+    let neighbor = |row: u32| {
         let event = events.get(&index.event(row)?)?;
         for_reading(living).accepts(event).then(|| event.clone())
     };
     let (before, after) = match request.expand {
         Expand::Nothing => (None, None),
-        Expand::Neighbours => {
-            let (before, after) = beside(search, fused.row);
-            (neighbour(before), neighbour(after))
+        Expand::Neighbors => {
+            let (before, after) = adjacent(search, fused.row);
+            (neighbor(before), neighbor(after))
         }
     };
-    let (found_by, neighbour_share) = search.found_by(fused.row);
+    let (found_by, neighbor_share) = search.found_by(fused.row);
     Some(Hit {
         event,
         score: Score::new(fused.score),
         evidence,
-        grounds,
+        features,
         reranked: None,
         parts: search.parts(fused),
-        neighbour_share,
+        neighbor_share,
         found_by,
         before,
         after,
@@ -151,7 +151,7 @@ fn holds_phrase(content: &str, query: &Query) -> bool {
 }
 
 /// A filter that the log's own row must pass: not erased, not in quarantine, and within the request.
-fn living(filter: &EventFilter) -> EventFilter {
+fn live_filter(filter: &EventFilter) -> EventFilter {
     EventFilter { quarantined: Within::Only(false), erased: Within::Only(false), ..filter.clone() }
 }
 
@@ -163,7 +163,7 @@ fn for_reading(filter: &EventFilter) -> EventFilter {
 /// Drops the hits from the first one that exceeds the token limit.
 pub(crate) fn cut(hits: &mut Vec<Hit>, limit: Option<TokenCount>, counter: Option<&dyn TokenCounter>) {
     let Some(limit) = limit else { return };
-    let tokens = |event: &Event| event.kept().map_or(TokenCount(0), |kept| count(&kept.content, counter));
+    let tokens = |event: &Event| event.body().map_or(TokenCount(0), |kept| count(&kept.content, counter));
     let mut used = TokenCount(0);
     let fits = hits.iter().take_while(|hit| {
         let texts = [Some(&hit.event), hit.before.as_ref(), hit.after.as_ref()];

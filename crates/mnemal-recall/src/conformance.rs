@@ -170,7 +170,7 @@ pub fn check_vectors(index: &dyn VectorIndex, blocks: &[IndexBlock]) -> Result<(
                 ensure!(near.iter().all(|near| filter.has(near.row)), "nearest() stays within the filter");
                 ensure!(near.iter().all(|near| near.cosine.is_finite()), "cosines are finite");
                 ensure!(near.is_sorted_by(|a, b| a.cosine >= b.cosine), "nearest() is best first");
-                let agrees = |near: &crate::Near| {
+                let agrees = |near: &crate::Neighbor| {
                     index.cosine(&query, near.row).is_some_and(|cosine| (cosine - near.cosine).abs() < 1e-5)
                 };
                 ensure!(near.iter().all(agrees), "nearest() and cosine() agree");

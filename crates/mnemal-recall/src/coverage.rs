@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mnemal_core::{Cursor, Error, EventId, ModelId, Result, Seq};
 
-use crate::memory::{MemoryIndex, Placed};
+use crate::memory::{MemoryIndex, PlacedBlock};
 use crate::recall::Recall;
 use crate::state::Snapshot;
 
@@ -64,12 +64,12 @@ impl Recall {
         let store = store.map_err(|_| {
             Error::new(mnemal_core::ErrorKind::Unsupported, "this engine was built without an index")
         })?;
-        self.whole(store).await
+        self.whole_index(store).await
     }
 }
 
 fn lacking<'a>(
-    placed: &'a Placed,
+    placed: &'a PlacedBlock,
     model: &'a ModelId,
     after: Cursor,
 ) -> impl Iterator<Item = (Seq, EventId)> + 'a {

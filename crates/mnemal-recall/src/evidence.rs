@@ -11,7 +11,7 @@ pub(crate) const DEFAULT_FLOOR: f32 = 0.5;
 
 /// Evidence features of a hit, positive and negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Grounds {
+pub struct EvidenceFeatures {
     /// It contains a quoted phrase of the question.
     pub has_phrase: bool,
     /// Share of the question's weight covered by the turn and two messages on either side, 0 to 1.
@@ -34,7 +34,7 @@ pub struct Grounds {
 /// Weights of the four penalties.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvidenceRule {
-    /// Lead of [`Grounds::named`] over [`Grounds::others`] before these cause a penalty.
+    /// Lead of [`EvidenceFeatures::named`] over [`EvidenceFeatures::others`] before these cause a penalty.
     pub head_start: f32,
     /// Share of the evidence removed for a missing attribute.
     pub lacking: f32,
@@ -54,7 +54,7 @@ impl EvidenceRule {
     pub const LEARNT: Self = Self { head_start: 0.05, lacking: 0.8, unknown_name: 0.7, foreign: 0.8 };
 }
 
-impl Grounds {
+impl EvidenceFeatures {
     /// Returns the evidence, 0 to 1: the support, times 1 less each penalty; 1 for a quoted phrase.
     ///
     /// | | |
@@ -73,14 +73,15 @@ impl Grounds {
         let support = 1.0 - (1.0 - self.coverage.clamp(0.0, 1.0)) * (1.0 - self.nearness.clamp(0.0, 1.0));
         let unknown = if self.has_unknown_name { rule.unknown_name } else { 0.0 };
         let foreign = if self.is_foreign { rule.foreign } else { 0.0 };
-        let kept = self.voice(rule) * (1.0 - rule.lacking * self.lacking) * (1.0 - unknown) * (1.0 - foreign);
+        let kept =
+            self.attribution(rule) * (1.0 - rule.lacking * self.lacking) * (1.0 - unknown) * (1.0 - foreign);
         // Adding zero turns a negative zero into a positive one.
         (support * kept).clamp(0.0, 1.0) + 0.0
     }
 
     /// Returns the evidence that the words are those of a person whom the question names, 0 to 1: the factor of the first
     /// penalty, 1 if it names nobody.
-    pub(crate) fn voice(&self, rule: &EvidenceRule) -> f32 {
+    pub(crate) fn attribution(&self, rule: &EvidenceRule) -> f32 {
         let share =
             if self.others > 0.0 { ((self.named + rule.head_start) / self.others).min(1.0) } else { 1.0 };
         share * share
@@ -98,15 +99,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn evidence(grounds: Grounds) -> f32 {
-        grounds.evidence(&EvidenceRule::LEARNT)
+    fn evidence(features: EvidenceFeatures) -> f32 {
+        features.evidence(&EvidenceRule::LEARNT)
     }
 
     // proves: AD-14
     #[test]
     fn the_floor_of_an_embedder_is_the_floor_of_evidence() {
         let near = |cosine: f32, floor: f32| {
-            evidence(Grounds { nearness: nearness(cosine, floor), ..Grounds::default() })
+            evidence(EvidenceFeatures { nearness: nearness(cosine, floor), ..EvidenceFeatures::default() })
         };
         for floor in [0.2, 0.5, 0.75, 0.9] {
             assert!((near(floor, floor) - EVIDENCE_FLOOR).abs() < 1e-5);
@@ -119,26 +120,31 @@ mod tests {
 
     #[test]
     fn two_witnesses_are_worth_more_than_one_and_none_is_worth_nothing() {
-        let grounds = Grounds { coverage: 0.6, ..Grounds::default() };
-        assert!((evidence(grounds) - 0.6).abs() < 1e-6);
-        assert!((evidence(Grounds { nearness: 0.5, ..grounds }) - 0.8).abs() < 1e-6);
-        assert!((evidence(Grounds { has_phrase: true, lacking: 1.0, ..grounds }) - 1.0).abs() < 1e-6);
-        assert!(evidence(Grounds { coverage: -0.0, ..Grounds::default() }).is_sign_positive());
+        let features = EvidenceFeatures { coverage: 0.6, ..EvidenceFeatures::default() };
+        assert!((evidence(features) - 0.6).abs() < 1e-6);
+        assert!((evidence(EvidenceFeatures { nearness: 0.5, ..features }) - 0.8).abs() < 1e-6);
+        assert!(
+            (evidence(EvidenceFeatures { has_phrase: true, lacking: 1.0, ..features }) - 1.0).abs() < 1e-6
+        );
+        assert!(
+            evidence(EvidenceFeatures { coverage: -0.0, ..EvidenceFeatures::default() }).is_sign_positive()
+        );
     }
 
     #[test]
     fn each_doubt_takes_its_share_away() {
-        let whole = Grounds { coverage: 1.0, named: 0.45, others: 0.5, ..Grounds::default() };
+        let whole =
+            EvidenceFeatures { coverage: 1.0, named: 0.45, others: 0.5, ..EvidenceFeatures::default() };
         assert!((evidence(whole) - 1.0).abs() < 1e-6, "the head start covers the difference");
         assert!(
-            (evidence(Grounds { named: 0.2, ..whole }) - 0.25).abs() < 1e-6,
+            (evidence(EvidenceFeatures { named: 0.2, ..whole }) - 0.25).abs() < 1e-6,
             "half as much is worth a quarter"
         );
-        assert!((evidence(Grounds { lacking: 1.0, ..whole }) - 0.2).abs() < 1e-6);
-        assert!((evidence(Grounds { has_unknown_name: true, ..whole }) - 0.3).abs() < 1e-6);
-        assert!((evidence(Grounds { is_foreign: true, ..whole }) - 0.2).abs() < 1e-6);
+        assert!((evidence(EvidenceFeatures { lacking: 1.0, ..whole }) - 0.2).abs() < 1e-6);
+        assert!((evidence(EvidenceFeatures { has_unknown_name: true, ..whole }) - 0.3).abs() < 1e-6);
+        assert!((evidence(EvidenceFeatures { is_foreign: true, ..whole }) - 0.2).abs() < 1e-6);
         assert!(
-            (evidence(Grounds { others: 0.0, named: 0.0, ..whole }) - 1.0).abs() < 1e-6,
+            (evidence(EvidenceFeatures { others: 0.0, named: 0.0, ..whole }) - 1.0).abs() < 1e-6,
             "nobody is named"
         );
     }
@@ -149,21 +155,21 @@ mod tests {
             shares in proptest::array::uniform5(0.0_f32..=1.0), more in 0.0_f32..=1.0, has_unknown_name: bool,
         ) {
             let [coverage, nearness, lacking, named, others] = shares;
-            let grounds =
-                Grounds { coverage, nearness, lacking, named, others, has_unknown_name, ..Grounds::default() };
-            let now = evidence(grounds);
+            let features =
+                EvidenceFeatures { coverage, nearness, lacking, named, others, has_unknown_name, ..EvidenceFeatures::default() };
+            let now = evidence(features);
             prop_assert!((0.0..=1.0).contains(&now));
             let up = |share: f32| (share + more).min(1.0);
             let more = [
-                Grounds { coverage: up(coverage), ..grounds },
-                Grounds { nearness: up(nearness), ..grounds },
-                Grounds { named: up(named), ..grounds },
+                EvidenceFeatures { coverage: up(coverage), ..features },
+                EvidenceFeatures { nearness: up(nearness), ..features },
+                EvidenceFeatures { named: up(named), ..features },
             ];
             for more in more.map(evidence) {
                 prop_assert!(more >= now - 1e-6);
             }
-            let lacks_more = evidence(Grounds { lacking: up(lacking), ..grounds });
-            let is_unknown = evidence(Grounds { has_unknown_name: true, ..grounds });
+            let lacks_more = evidence(EvidenceFeatures { lacking: up(lacking), ..features });
+            let is_unknown = evidence(EvidenceFeatures { has_unknown_name: true, ..features });
             prop_assert!(lacks_more <= now + 1e-6 && is_unknown <= now);
         }
     }

@@ -41,8 +41,10 @@ impl Excerpts {
         }
         let head = content.get(..content.floor_char_boundary(READ))?;
         let parts = parts(head);
-        let said: Vec<Vec<u64>> =
-            parts.iter().map(|part| self.said(head.get(part.clone()).unwrap_or_default())).collect();
+        let said: Vec<Vec<u64>> = parts
+            .iter()
+            .map(|part| self.query_terms_in(head.get(part.clone()).unwrap_or_default()))
+            .collect();
         let kept = self.choose(&parts, &said);
         let spans = joined(&parts, &kept, head);
         let spans = if spans.is_empty() { vec![self.beginning(&parts, &said, head)] } else { spans };
@@ -91,7 +93,7 @@ impl Excerpts {
     }
 
     /// Returns the question words in a part, each once.
-    fn said(&self, text: &str) -> Vec<u64> {
+    fn query_terms_in(&self, text: &str) -> Vec<u64> {
         let language = self.analyzer.language();
         let mut found = Vec::new();
         self.analyzer.for_each_term(text, &mut |term, range| {

@@ -19,7 +19,8 @@ pub(crate) fn rows(index: &MemoryIndex, filter: &EventFilter, except: Option<&Se
         _ => {}
     }
     let except = except.map(|(session, _)| session);
-    let mut blocks = index.blocks.iter().map(|placed| (placed, Narrowed::new(&placed.block, filter, except)));
+    let mut blocks =
+        index.blocks.iter().map(|placed| (placed, BlockFilter::new(&placed.block, filter, except)));
     let mut now = blocks.next();
     RowSet::of(index.rows(), |row| {
         while now
@@ -53,7 +54,7 @@ fn is_open(filter: &EventFilter) -> bool {
 }
 
 /// A filter with its names resolved to one block's codes.
-struct Narrowed<'a> {
+struct BlockFilter<'a> {
     block: &'a IndexBlock,
     filter: &'a EventFilter,
     /// Each requested name as a code of its column.
@@ -63,7 +64,7 @@ struct Narrowed<'a> {
     is_void: bool,
 }
 
-impl<'a> Narrowed<'a> {
+impl<'a> BlockFilter<'a> {
     fn new(block: &'a IndexBlock, filter: &'a EventFilter, except: Option<&SessionId>) -> Self {
         let except = except.and_then(|session| code(&block.sessions, session.as_str()));
         let mut narrowed = Self { block, filter, codes: Vec::new(), except, is_void: false };

@@ -6,7 +6,7 @@ use mnemal_core::ScorePart;
 
 use crate::memory::NONE;
 use crate::signal::{
-    Arm, COMPANY, DENIAL, FORM, NEARNESS, RIVAL, SIGNALS, Scale, Signal, TABLE, WORDS, Weights,
+    Arm, CONTRADICTION, DENIAL, FORM, NEARNESS, SESSION_BEST, SIGNALS, Scale, Signal, TABLE, WORDS, Weights,
 };
 
 /// A row with its raw signal values, in table order.
@@ -36,13 +36,13 @@ impl Fused {
 
 /// Normalization and weights, the same for all candidates of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Rule {
+pub(crate) struct FusionRule {
     /// The largest value of each signal among the candidates.
     largest: [f32; SIGNALS],
     weights: [f32; SIGNALS],
 }
 
-impl Rule {
+impl FusionRule {
     /// Returns the parts of a score.
     pub(crate) fn parts(&self, fused: &Fused) -> Vec<ScorePart> {
         let measured = fused.raw.into_iter().zip(self.normalised(&fused.raw)).zip(self.weights);
@@ -99,13 +99,13 @@ impl Rule {
 ///
 /// An arm counts as run if any candidate has a value above 0 for it; otherwise its weights go to the others. The result
 /// does not depend on the order of the candidates. Every score is within 0 to 1 and the sum of its parts.
-pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> (Vec<Fused>, Rule) {
+pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> (Vec<Fused>, FusionRule) {
     let largest = largest(&candidates);
     let ran = |arm: Arm| {
         arm == Arm::Turn || TABLE.iter().zip(largest).any(|(signal, max)| signal.arm == arm && max > 0.0)
     };
-    let rule = Rule { largest, weights: weights.over(ran) };
-    let alone = Rule { weights: without_company(rule.weights), ..rule };
+    let rule = FusionRule { largest, weights: weights.over(ran) };
+    let alone = FusionRule { weights: without_session_best(rule.weights), ..rule };
     let scored: Vec<Fused> = candidates.iter().map(|one| alone.fused(one)).collect();
     let denies = |one: &Candidate| one.raw.get(DENIAL).is_some_and(|raw| *raw > 0.0);
     let best = best_session(candidates.iter().zip(&scored));
@@ -113,10 +113,10 @@ pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> (Vec<Fu
     for candidate in &mut candidates {
         let is_of = |session: Option<u32>| f32::from(u8::from(session == Some(candidate.session)));
         let (company, rival) = (is_of(best), is_of(denial));
-        if let Some(own) = candidate.raw.get_mut(COMPANY) {
+        if let Some(own) = candidate.raw.get_mut(SESSION_BEST) {
             *own = company;
         }
-        if let Some(own) = candidate.raw.get_mut(RIVAL) {
+        if let Some(own) = candidate.raw.get_mut(CONTRADICTION) {
             *own *= rival;
         }
     }
@@ -126,8 +126,8 @@ pub(crate) fn fuse(mut candidates: Vec<Candidate>, weights: &Weights) -> (Vec<Fu
 }
 
 /// The weights without the signals that depend on other candidates.
-fn without_company(mut weights: [f32; SIGNALS]) -> [f32; SIGNALS] {
-    for place in [COMPANY, RIVAL] {
+fn without_session_best(mut weights: [f32; SIGNALS]) -> [f32; SIGNALS] {
+    for place in [SESSION_BEST, CONTRADICTION] {
         if let Some(weight) = weights.get_mut(place) {
             *weight = 0.0;
         }
@@ -239,8 +239,8 @@ mod tests {
         let rows = vec![of(1, 7, 3.0), of(2, 7, 1.0), of(3, 8, 1.0)];
         let fused = ranked(rows.clone(), &Weights::default());
         assert_eq!(fused.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 2, 3]);
-        assert!(part(&fused[1], "company").value > 0.0 && part(&fused[2], "company").value == 0.0);
-        let without = ranked(rows, &Weights::default().with("company", 0.0).unwrap());
+        assert!(part(&fused[1], "session_best").value > 0.0 && part(&fused[2], "session_best").value == 0.0);
+        let without = ranked(rows, &Weights::default().with("session_best", 0.0).unwrap());
         assert_eq!(without.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 3, 2]);
     }
 
@@ -248,16 +248,19 @@ mod tests {
     fn who_denies_nothing_where_it_is_denied_is_the_rival_of_the_best_denial() {
         let of = |row, session, values: &[(&str, f32)]| Candidate { session, ..candidate(row, values) };
         let rows = vec![
-            of(1, 7, &[("words", 1.0), ("rival", 1.0)]),
-            of(2, 8, &[("words", 1.0), ("rival", 1.0)]),
+            of(1, 7, &[("words", 1.0), ("contradiction", 1.0)]),
+            of(2, 8, &[("words", 1.0), ("contradiction", 1.0)]),
             of(3, 8, &[("words", 3.0), ("denial", 1.0)]),
             of(4, 7, &[("words", 2.0), ("denial", 1.0)]),
-            of(5, 9, &[("words", 5.0), ("rival", 1.0)]),
+            of(5, 9, &[("words", 5.0), ("contradiction", 1.0)]),
         ];
         let rivals = |rows: &[Candidate]| -> Vec<u32> {
             let fused = ranked(rows.to_vec(), &Weights::default());
-            let mut rivals: Vec<u32> =
-                fused.iter().filter(|one| part(one, "rival").value > 0.0).map(|(row, _)| *row).collect();
+            let mut rivals: Vec<u32> = fused
+                .iter()
+                .filter(|one| part(one, "contradiction").value > 0.0)
+                .map(|(row, _)| *row)
+                .collect();
             rivals.sort_unstable();
             rivals
         };
@@ -283,6 +286,6 @@ mod tests {
     fn a_row_without_a_conversation_keeps_no_company() {
         let rows = [1, 2].map(|row| candidate(row, &[("words", 1.0)]));
         let fused = ranked(rows.to_vec(), &Weights::default());
-        assert!(fused.iter().all(|one| part(one, "company").value == 0.0));
+        assert!(fused.iter().all(|one| part(one, "session_best").value == 0.0));
     }
 }

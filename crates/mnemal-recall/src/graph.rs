@@ -12,10 +12,10 @@ use mnemal_core::{
 };
 use mnemal_text::{Analyzer, term_hash};
 
+use crate::answer_type::PredicateBit;
 use crate::memory::MemoryIndex;
 use crate::question::Query;
 use crate::state::Generation;
-use crate::wanted::Asked;
 
 /// Turns for which the graph is queried, the best by all other signals.
 ///
@@ -26,48 +26,48 @@ const KEPT: usize = 65_536;
 
 /// A fact that rests on a turn.
 #[derive(Clone, Copy, Debug)]
-struct Told {
-    predicate: Asked,
+struct TurnFact {
+    predicate: PredicateBit,
     subject: EntityId,
     object: Option<EntityId>,
 }
 
 /// The graph's result for a turn.
 #[derive(Clone, Debug, Default)]
-struct Turn {
-    facts: Vec<Told>,
+struct TurnFacts {
+    facts: Vec<TurnFact>,
     named: Vec<EntityId>,
 }
 
 /// The kind of an entity, and the terms of each of its names.
 #[derive(Clone, Debug)]
-struct Known {
+struct EntityTerms {
     kind: EntityKind,
     names: Vec<Vec<TermHash>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct GraphCache {
     generation: Generation,
-    turns: HashMap<EventId, Turn>,
-    entities: HashMap<EntityId, Known>,
+    turns: HashMap<EventId, TurnFacts>,
+    entities: HashMap<EntityId, EntityTerms>,
 }
 
 /// Graph signals of a candidate; both 0 or 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Hint {
+pub(crate) struct GraphSignals {
     /// A requested fact about an entity in the question rests on it.
-    pub(crate) told: f32,
+    pub(crate) fact_support: f32,
     /// A speaker whom the question names mentions an entity of the requested kind.
     pub(crate) kind: f32,
 }
 
 /// Cache of graph results; no lock is held across an await.
 #[derive(Debug, Default)]
-pub(crate) struct GraphArm(Mutex<Kept>);
+pub(crate) struct GraphArm(Mutex<GraphCache>);
 
 impl GraphArm {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, GraphCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -84,49 +84,53 @@ impl GraphArm {
             return Ok(());
         }
         let read = store.cursor().await?.count();
-        let unread: Vec<Unread> = unknown.into_iter().filter(|unread| unread.seq <= read).collect();
+        let unread: Vec<PendingTurn> = unknown.into_iter().filter(|unread| unread.seq <= read).collect();
         if unread.is_empty() {
             return Ok(());
         }
         let turns = turns(store, &unread).await?;
         let entities = self.entities(store, &turns, analyzer).await?;
-        let mut kept = self.kept();
-        if kept.generation == generation {
-            kept.turns.extend(turns);
-            kept.entities.extend(entities);
+        let mut cache = self.lock();
+        if cache.generation == generation {
+            cache.turns.extend(turns);
+            cache.entities.extend(entities);
         }
         Ok(())
     }
 
     /// The rows that are not cached; an erasure clears the cache.
-    fn unknown(&self, index: &MemoryIndex, generation: Generation, rows: &[u32]) -> Vec<Unread> {
-        let mut kept = self.kept();
-        if kept.generation != generation || kept.turns.len().max(kept.entities.len()) > KEPT {
-            *kept = Kept { generation, ..Kept::default() };
+    fn unknown(&self, index: &MemoryIndex, generation: Generation, rows: &[u32]) -> Vec<PendingTurn> {
+        let mut cache = self.lock();
+        if cache.generation != generation || cache.turns.len().max(cache.entities.len()) > KEPT {
+            *cache = GraphCache { generation, ..GraphCache::default() };
         }
         let placed = rows.iter().filter_map(|row| {
             let (block, place) = index.place(*row)?;
             let (seq, event) = (block.seqs.get(place)?.0, *block.events.get(place)?);
-            Some(Unread { seq, event, has_speaker: !index.speaker(*row).is_empty() })
+            Some(PendingTurn { seq, event, has_speaker: !index.speaker(*row).is_empty() })
         });
-        placed.filter(|unread| !kept.turns.contains_key(&unread.event)).collect()
+        placed.filter(|unread| !cache.turns.contains_key(&unread.event)).collect()
     }
 
     /// The entities of these turns that are not cached, each with the names of its canonical entity.
     async fn entities(
         &self,
         store: &dyn GraphStore,
-        turns: &HashMap<EventId, Turn>,
+        turns: &HashMap<EventId, TurnFacts>,
         analyzer: Analyzer,
-    ) -> Result<HashMap<EntityId, Known>> {
-        let of_facts = |turn: &Turn| -> Vec<EntityId> {
-            turn.facts.iter().flat_map(|told| [Some(told.subject), told.object]).flatten().collect()
+    ) -> Result<HashMap<EntityId, EntityTerms>> {
+        let of_facts = |turn: &TurnFacts| -> Vec<EntityId> {
+            turn.facts
+                .iter()
+                .flat_map(|turn_fact| [Some(turn_fact.subject), turn_fact.object])
+                .flatten()
+                .collect()
         };
         let wanted: HashSet<EntityId> =
             turns.values().flat_map(|turn| turn.named.iter().copied().chain(of_facts(turn))).collect();
         let wanted: Vec<EntityId> = {
-            let kept = self.kept();
-            wanted.into_iter().filter(|id| !kept.entities.contains_key(id)).collect()
+            let cache = self.lock();
+            wanted.into_iter().filter(|id| !cache.entities.contains_key(id)).collect()
         };
         if wanted.is_empty() {
             return Ok(HashMap::new());
@@ -134,7 +138,7 @@ impl GraphArm {
         let by_id = |ids: Vec<EntityId>| EntityFilter { ids: Within::Only(ids), ..EntityFilter::all() };
         let found = store.entities(&by_id(wanted)).await?;
         let taken: HashSet<EntityId> =
-            found.iter().filter_map(|entity| entity.joined.last()).map(|joined| joined.into).collect();
+            found.iter().filter_map(|entity| entity.merges.last()).map(|merge| merge.into).collect();
         let wholes = if taken.is_empty() {
             Vec::new()
         } else {
@@ -144,24 +148,27 @@ impl GraphArm {
             analyzer.query_terms(text).iter().map(|term| TermHash(term_hash(term))).collect()
         };
         let known = found.iter().map(|entity| {
-            let last = entity.joined.last().filter(|joined| joined.expired_at.is_none());
-            let whole = wholes.iter().filter(|whole| last.is_some_and(|joined| joined.into == whole.id));
+            let last = entity.merges.last().filter(|merge| merge.expired_at.is_none());
+            let whole = wholes.iter().filter(|whole| last.is_some_and(|merge| merge.into == whole.id));
             let names = whole.chain([entity]).flat_map(|one| &one.names).map(|name| terms(&name.text));
-            (entity.id, Known { kind: entity.kind, names: names.filter(|name| !name.is_empty()).collect() })
+            (
+                entity.id,
+                EntityTerms { kind: entity.kind, names: names.filter(|name| !name.is_empty()).collect() },
+            )
         });
         Ok(known.collect())
     }
 
     /// Returns the graph signals of each row, in row order; 0 for rows that are not processed.
-    pub(crate) fn hints(&self, index: &MemoryIndex, rows: &[u32], query: &Query) -> Vec<Hint> {
-        let kept = self.kept();
-        rows.iter().map(|row| kept.hint(index, *row, query).unwrap_or_default()).collect()
+    pub(crate) fn signals(&self, index: &MemoryIndex, rows: &[u32], query: &Query) -> Vec<GraphSignals> {
+        let cache = self.lock();
+        rows.iter().map(|row| cache.signals_of(index, *row, query).unwrap_or_default()).collect()
     }
 }
 
 /// A turn to query the graph for.
 #[derive(Clone, Copy, Debug)]
-struct Unread {
+struct PendingTurn {
     seq: u64,
     event: EventId,
     /// Its speaker has a name; other mentions are never used, and machines mention many entities.
@@ -169,16 +176,17 @@ struct Unread {
 }
 
 /// Returns the graph's results for these turns; an empty one where it found nothing.
-async fn turns(store: &dyn GraphStore, unread: &[Unread]) -> Result<HashMap<EventId, Turn>> {
+async fn turns(store: &dyn GraphStore, unread: &[PendingTurn]) -> Result<HashMap<EventId, TurnFacts>> {
     let events: Vec<EventId> = unread.iter().map(|unread| unread.event).collect();
-    let mut turns: HashMap<EventId, Turn> = events.iter().map(|event| (*event, Turn::default())).collect();
+    let mut turns: HashMap<EventId, TurnFacts> =
+        events.iter().map(|event| (*event, TurnFacts::default())).collect();
     let resting = FactFilter { sources: Within::Only(events), ..FactFilter::all() };
     for fact in store.believed(&resting).await? {
-        let Some(predicate) = Asked::of(fact.predicate.as_str()) else { continue };
-        let told = Told { predicate, subject: fact.subject, object: fact.object.entity() };
+        let Some(predicate) = PredicateBit::of(fact.predicate.as_str()) else { continue };
+        let turn_fact = TurnFact { predicate, subject: fact.subject, object: fact.object.entity() };
         for support in &fact.supports {
             if let Some(turn) = turns.get_mut(&support.source.event) {
-                turn.facts.push(told);
+                turn.facts.push(turn_fact);
             }
         }
     }
@@ -196,16 +204,23 @@ async fn turns(store: &dyn GraphStore, unread: &[Unread]) -> Result<HashMap<Even
     Ok(turns)
 }
 
-impl Kept {
-    fn hint(&self, index: &MemoryIndex, row: u32, query: &Query) -> Option<Hint> {
+impl GraphCache {
+    fn signals_of(&self, index: &MemoryIndex, row: u32, query: &Query) -> Option<GraphSignals> {
         let turn = self.turns.get(&index.event(row)?)?;
-        let is_about = |told: &Told| {
-            self.is_named(told.subject, query) || told.object.is_some_and(|id| self.is_named(id, query))
+        let is_about = |turn_fact: &TurnFact| {
+            self.is_named(turn_fact.subject, query)
+                || turn_fact.object.is_some_and(|id| self.is_named(id, query))
         };
-        let told = turn.facts.iter().any(|told| query.wanted.has_fact(told.predicate) && is_about(told));
+        let is_supported = turn
+            .facts
+            .iter()
+            .any(|turn_fact| query.answer_type.has_fact(turn_fact.predicate) && is_about(turn_fact));
         let kind = index.is_spoken_by(row, &query.terms.0)
             && turn.named.iter().any(|id| self.is_wanted(*id, index, query));
-        Some(Hint { told: f32::from(u8::from(told)), kind: f32::from(u8::from(kind)) })
+        Some(GraphSignals {
+            fact_support: f32::from(u8::from(is_supported)),
+            kind: f32::from(u8::from(kind)),
+        })
     }
 
     /// Whether the question contains all words of one of its names.
@@ -218,7 +233,7 @@ impl Kept {
     fn is_wanted(&self, id: EntityId, index: &MemoryIndex, query: &Query) -> bool {
         self.entities.get(&id).is_some_and(|known| {
             let speaks = |name: &Vec<TermHash>| name.iter().all(|term| index.is_name(*term));
-            query.wanted.has_kind(known.kind) && !known.names.iter().any(speaks)
+            query.answer_type.has_kind(known.kind) && !known.names.iter().any(speaks)
         })
     }
 }

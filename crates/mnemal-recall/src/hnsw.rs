@@ -10,7 +10,7 @@ use hnsw_rs::anndists::dist::distances::Distance;
 use hnsw_rs::hnsw::Hnsw;
 
 use crate::rows::RowSet;
-use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};
+use crate::vector::{FlatIndex, Neighbor, QueryVector, VectorIndex};
 
 /// Connections of a row in each layer except the lowest, which has twice as many; the library aborts above 256.
 ///
@@ -90,7 +90,7 @@ impl HnswIndex {
     }
 
     /// The rows that the graph finds; `None` if there is no graph, or it fails.
-    fn found(&self, query: &QueryVector, limit: usize) -> Option<Vec<u32>> {
+    fn search_rows(&self, query: &QueryVector, limit: usize) -> Option<Vec<u32>> {
         let asked = [Spot::Query(Arc::new(query.clone()))];
         let near = {
             let graph = self.graph.read().unwrap_or_else(PoisonError::into_inner);
@@ -117,17 +117,20 @@ impl Drop for HnswIndex {
 }
 
 impl VectorIndex for HnswIndex {
-    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near> {
+    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Neighbor> {
         let is_for_all = filter.is_all() && query.dimensions() == self.dimensions;
-        let rows =
-            if is_for_all && limit > 0 && limit < self.vectors { self.found(query, limit) } else { None };
+        let rows = if is_for_all && limit > 0 && limit < self.vectors {
+            self.search_rows(query, limit)
+        } else {
+            None
+        };
         // An unreachable part of the graph would leave the limit unfilled.
         let Some(mut rows) = rows.filter(|rows| rows.len() == limit) else {
             return self.flat.nearest(query, filter, limit);
         };
         rows.sort_unstable();
-        let mut near: Vec<Near> = Vec::with_capacity(limit);
-        self.flat.for_each_cosine(query, &rows, |row, cosine| near.push(Near { row, cosine }));
+        let mut near: Vec<Neighbor> = Vec::with_capacity(limit);
+        self.flat.for_each_cosine(query, &rows, |row, cosine| near.push(Neighbor { row, cosine }));
         near.sort_by(|one, other| other.cosine.total_cmp(&one.cosine).then(other.row.cmp(&one.row)));
         near
     }
@@ -189,9 +192,9 @@ mod tests {
         let index = index(blocks(), model());
         let (query, everything) = (QueryVector::new(&[1.0; 16]).unwrap(), RowSet::all(300));
         let exact = index.flat.nearest(&query, &everything, 10);
-        assert!(index.found(&query, 10).is_some());
+        assert!(index.search_rows(&query, 10).is_some());
         index.let_go();
-        assert_eq!((index.found(&query, 10), index.nearest(&query, &everything, 10)), (None, exact));
+        assert_eq!((index.search_rows(&query, 10), index.nearest(&query, &everything, 10)), (None, exact));
     }
 
     #[test]
@@ -238,7 +241,7 @@ mod tests {
             let values: Vec<f32> =
                 (0..16_u8).map(|place| f32::from((place * 7 + turn * 5) % 11) - 5.0).collect();
             let query = QueryVector::new(&values).unwrap();
-            let rows = index.found(&query, 10).unwrap();
+            let rows = index.search_rows(&query, 10).unwrap();
             let exact = index.flat.nearest(&query, &everything, 10);
             all += exact.len();
             found += exact.iter().filter(|near| rows.contains(&near.row)).count();

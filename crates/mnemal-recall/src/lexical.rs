@@ -8,11 +8,11 @@ use std::fmt::Debug;
 use mnemal_core::{Posting, TermHash};
 use mnemal_text::{bm25, idf};
 
-use crate::best::Ranked;
 use crate::memory::{Columns, NONE};
 use crate::rows::RowSet;
+use crate::top_k::ScoredRow;
 
-use self::sum::{Norm, Words, add_up, best};
+use self::sum::{Norm, WordScores, add_up, best};
 use self::table::{RowScore, Table};
 
 /// Most terms of a query that are used: the rarest among those that occur, and the first of equally rare ones.
@@ -66,14 +66,14 @@ pub struct LexicalScores {
     weights: Vec<f32>,
     /// Document frequency of each term.
     frequencies: Vec<u32>,
-    best: Vec<Ranked>,
+    best: Vec<ScoredRow>,
     /// Common terms, which added no candidates and are not in the scores yet.
-    common: Vec<Common>,
+    common: Vec<CommonTerm>,
 }
 
 /// A term that is scored on request only.
 #[derive(Clone, Copy, Debug)]
-struct Common {
+struct CommonTerm {
     hash: TermHash,
     bit: u16,
     weight: f32,
@@ -90,7 +90,7 @@ impl LexicalScores {
     pub fn complete(&mut self, index: &dyn LexicalIndex, columns: &Columns, rows: &[u32]) {
         let mut wanted: Vec<u32> = Vec::new();
         if !self.common.is_empty() {
-            wanted.extend(rows.iter().flat_map(|row| around(*row, columns)).filter(|row| *row != NONE));
+            wanted.extend(rows.iter().flat_map(|row| neighbors(*row, columns)).filter(|row| *row != NONE));
             wanted.sort_unstable();
             wanted.dedup();
             self.rows.admit(&wanted);
@@ -103,7 +103,8 @@ impl LexicalScores {
                 left = left.get(behind..).unwrap_or_default();
                 let Some(last) = postings.last() else { return };
                 for row in left.iter().take_while(|row| **row - first <= u32::from(last.row())) {
-                    let place = postings.binary_search_by_key(&(*row - first), |held| u32::from(held.row()));
+                    let place =
+                        postings.binary_search_by_key(&(*row - first), |posting| u32::from(posting.row()));
                     let posting = place.ok().and_then(|place| postings.get(place));
                     if let Some((posting, length)) = posting.zip(columns.lengths.get(*row as usize)) {
                         self.rows.add_word(
@@ -124,12 +125,12 @@ impl LexicalScores {
 
     /// Returns the BM25 score of a row, smoothed with its neighbors.
     pub fn smooth(&self, row: u32, columns: &Columns) -> f32 {
-        self.around(row, columns).smooth()
+        self.neighbors(row, columns).smooth()
     }
 
     /// Looks up a row and the two messages on either side of it.
-    pub(crate) fn around(&self, row: u32, columns: &Columns) -> Around {
-        Around(around(row, columns).map(|near| self.rows.get(near)))
+    pub(crate) fn neighbors(&self, row: u32, columns: &Columns) -> NeighborScores {
+        NeighborScores(neighbors(row, columns).map(|near| self.rows.get(near)))
     }
 
     /// Returns the BM25 score of the row's session.
@@ -140,7 +141,7 @@ impl LexicalScores {
 
     /// Returns the share of the query's weight in the row and the two messages on either side of it, 0 to 1.
     pub fn coverage(&self, row: u32, columns: &Columns) -> f32 {
-        self.share(self.around(row, columns).held_around(), u16::MAX)
+        self.share(self.neighbors(row, columns).held_around(), u16::MAX)
     }
 
     /// Returns the selected ones of the terms in use, one bit each.
@@ -156,13 +157,13 @@ impl LexicalScores {
     }
 
     /// Returns the used terms that the row contains, one bit each.
-    pub(crate) fn held(&self, row: u32) -> u16 {
-        self.rows.get(row).held
+    pub(crate) fn term_bits(&self, row: u32) -> u16 {
+        self.rows.get(row).term_bits
     }
 
     /// Returns the used terms that the row and the two messages on either side of it contain, one bit each.
     pub(crate) fn held_around(&self, row: u32, columns: &Columns) -> u16 {
-        self.around(row, columns).held_around()
+        self.neighbors(row, columns).held_around()
     }
 
     /// Returns the weight share of terms within others, 0 to 1; 0 if those have no weight.
@@ -178,38 +179,38 @@ impl LexicalScores {
 
 /// A row and the two messages on either side of it, nearest first; [`NONE`] for missing ones.
 #[inline]
-fn around(row: u32, columns: &Columns) -> [u32; 5] {
-    let (before, after) = columns.beside(row);
-    let beyond = |near: u32| if near == NONE { (NONE, NONE) } else { columns.beside(near) };
+fn neighbors(row: u32, columns: &Columns) -> [u32; 5] {
+    let (before, after) = columns.adjacent(row);
+    let beyond = |near: u32| if near == NONE { (NONE, NONE) } else { columns.adjacent(near) };
     [row, before, after, beyond(before).0, beyond(after).1]
 }
 
 /// Scores of a row and of the two messages on either side of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Around([RowScore; 5]);
+pub(crate) struct NeighborScores([RowScore; 5]);
 
-impl Around {
+impl NeighborScores {
     /// The BM25 score of the row, smoothed with its neighbors.
     pub(crate) fn smooth(self) -> f32 {
         let [own, before, after, second, fourth] = self.0.map(|near| near.raw);
-        lent(own, [before, after], [second, fourth])
+        smoothed(own, [before, after], [second, fourth])
     }
 
     /// The used terms that the row contains, one bit each.
-    pub(crate) fn held(self) -> u16 {
+    pub(crate) fn term_bits(self) -> u16 {
         let [own, ..] = self.0;
-        own.held
+        own.term_bits
     }
 
     /// The used terms that the row and its neighbors contain, one bit each.
     pub(crate) fn held_around(self) -> u16 {
-        self.0.into_iter().fold(0, |held, near| held | near.held)
+        self.0.into_iter().fold(0, |term_bits, near| term_bits | near.term_bits)
     }
 }
 
 /// A score plus the shares of the messages one and two away.
 #[inline]
-fn lent(own: f32, near: [f32; 2], far: [f32; 2]) -> f32 {
+fn smoothed(own: f32, near: [f32; 2], far: [f32; 2]) -> f32 {
     let [before, after] = near;
     let [second, fourth] = far;
     own + NEAR * (before + after) + FAR * (second + fourth)
@@ -228,7 +229,8 @@ pub fn score(
 ) -> LexicalScores {
     let rows = index.rows();
     let terms = rarest(index, query);
-    let weight = |term: &Found<'_>| idf(rows, term.frequency) * f32::from(u8::from(!is_name(term.hash)));
+    let weight =
+        |term: &TermPostings<'_>| idf(rows, term.frequency) * f32::from(u8::from(!is_name(term.hash)));
     let mut weights: Vec<f32> = terms.iter().map(weight).collect();
     if weights.iter().all(|weight| *weight <= 0.0) {
         weights = terms.iter().map(|term| idf(rows, term.frequency)).collect();
@@ -236,17 +238,18 @@ pub fn score(
     let used = terms.iter().map(|term| term.hash).collect();
     let frequencies = terms.iter().map(|term| term.frequency).collect();
     let (common, rare) = parted(terms, rows);
-    let (found, best) = best(add_up(&rare, columns, Words::of(rows, candidates), filter), columns, filter);
+    let (found, best) =
+        best(add_up(&rare, columns, WordScores::of(rows, candidates), filter), columns, filter);
     let common = common.iter().map(|term| {
-        let Found { hash, bit, frequency, .. } = *term;
-        Common { hash, bit, weight: idf(rows, frequency) }
+        let TermPostings { hash, bit, frequency, .. } = *term;
+        CommonTerm { hash, bit, weight: idf(rows, frequency) }
     });
     let (sessions, common) = (sessions(&rare, columns), common.collect());
     LexicalScores { rows: found, sessions, terms: used, weights, frequencies, best, common }
 }
 
 /// Separates common words from those that add candidates; if all are common, they add them.
-fn parted(terms: Vec<Found<'_>>, rows: u32) -> (Vec<Found<'_>>, Vec<Found<'_>>) {
+fn parted(terms: Vec<TermPostings<'_>>, rows: u32) -> (Vec<TermPostings<'_>>, Vec<TermPostings<'_>>) {
     let least = COMMON_FROM.max(rows / COMMON_PART);
     let (common, rare): (Vec<_>, Vec<_>) = terms.into_iter().partition(|term| term.frequency > least);
     if rare.iter().all(|term| term.frequency == 0) { (rare, common) } else { (common, rare) }
@@ -254,7 +257,7 @@ fn parted(terms: Vec<Found<'_>>, rows: u32) -> (Vec<Found<'_>>, Vec<Found<'_>>) 
 
 /// A query term with its postings, looked up once.
 #[derive(Debug)]
-struct Found<'a> {
+struct TermPostings<'a> {
     hash: TermHash,
     /// Its index in the query.
     place: usize,
@@ -265,14 +268,14 @@ struct Found<'a> {
 }
 
 /// The terms in use, in query order.
-fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<Found<'a>> {
+fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<TermPostings<'a>> {
     let found = |(place, hash): (usize, &TermHash)| {
         let mut runs = Vec::new();
         index.visit(*hash, &mut |first, postings| runs.push((first, postings)));
         let rows: usize = runs.iter().map(|(_, postings)| postings.len()).sum();
-        Found { hash: *hash, place, bit: 0, frequency: u32::try_from(rows).unwrap_or(u32::MAX), runs }
+        TermPostings { hash: *hash, place, bit: 0, frequency: u32::try_from(rows).unwrap_or(u32::MAX), runs }
     };
-    let mut terms: Vec<Found<'a>> = query.0.iter().enumerate().map(found).collect();
+    let mut terms: Vec<TermPostings<'a>> = query.0.iter().enumerate().map(found).collect();
     // A term that occurs nowhere finds nothing: it must not displace one that does.
     terms.sort_by_key(|term| (term.frequency == 0, term.frequency, term.place));
     terms.truncate(MOST_TERMS);
@@ -284,7 +287,7 @@ fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<Found<'a>> 
 }
 
 /// BM25 of each session as one text. Common words are in nearly every session and do not distinguish them.
-fn sessions(terms: &[Found<'_>], columns: &Columns) -> Vec<f32> {
+fn sessions(terms: &[TermPostings<'_>], columns: &Columns) -> Vec<f32> {
     let number = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     let all = columns.session_lengths.len();
     let average = columns.total_length as f32 / all.max(1) as f32;
@@ -380,9 +383,9 @@ mod tests {
                 [(RowSet::all(index.rows()), 7), (RowSet::of(index.rows(), |row| row % 3 == 0), 30)]
             {
                 let found = score(&index, &index.columns, &query(words), &|_| false, (&filter, limit));
-                let mut all: Vec<Ranked> = (0..index.rows())
+                let mut all: Vec<ScoredRow> = (0..index.rows())
                     .filter(|row| filter.has(*row))
-                    .map(|row| Ranked { score: found.smooth(row, &index.columns), row })
+                    .map(|row| ScoredRow { score: found.smooth(row, &index.columns), row })
                     .filter(|ranked| ranked.score > 0.0)
                     .collect();
                 all.sort_by(|a, b| b.cmp(a));
@@ -409,26 +412,27 @@ mod tests {
         let filter = RowSet::all(index.rows());
         let mut found = score(&index, columns, &query("Ada telescope"), &|_| false, (&filter, 100));
         let (terms, filter) = (rarest(&index, &query("Ada telescope")), RowSet::all(index.rows()));
-        let whole = add_up(&terms, columns, Words::of(index.rows(), 1), &filter).table;
+        let whole = add_up(&terms, columns, WordScores::of(index.rows(), 1), &filter).table;
         let mut rows: Vec<u32> = found.best().collect();
         rows.sort_unstable();
         let is_exact = |found: &LexicalScores, row: u32| {
             let (one, all) = (found.rows.get(row), whole.get(row));
-            (one.raw - all.raw).abs() < 1e-5 && one.held == all.held
+            (one.raw - all.raw).abs() < 1e-5 && one.term_bits == all.term_bits
         };
         assert_eq!(found.common.len(), 1);
-        let mut near = rows.iter().flat_map(|row| around(*row, columns));
+        let mut near = rows.iter().flat_map(|row| neighbors(*row, columns));
         assert!(!near.all(|row| is_exact(&found, row)), "the name is not counted yet");
         found.complete(&index, columns, &rows);
         assert_eq!(rows.len(), 100);
-        assert!(rows.iter().flat_map(|row| around(*row, columns)).all(|row| is_exact(&found, row)));
+        assert!(rows.iter().flat_map(|row| neighbors(*row, columns)).all(|row| is_exact(&found, row)));
         let telescope = query("telescope").0;
         let holds = |row: u32| {
             let (block, place) = index.place(row).unwrap();
             block.postings(telescope[0]).iter().any(|posting| usize::from(posting.row()) == place)
         };
         assert!(
-            rows.iter().all(|row| around(*row, columns).into_iter().any(|near| near != NONE && holds(near)))
+            rows.iter()
+                .all(|row| neighbors(*row, columns).into_iter().any(|near| near != NONE && holds(near)))
         );
     }
 

@@ -3,11 +3,11 @@
 mod indexer;
 mod terms;
 
-mod best;
 mod memory;
 mod merge;
 mod role_names;
 mod rows;
+mod top_k;
 
 #[cfg(feature = "hnsw")]
 mod hnsw;
@@ -16,32 +16,32 @@ mod lexical;
 mod sign_bits;
 mod vector;
 
-mod depth;
-mod doubt;
+mod answer_type;
 mod evidence;
 mod excerpt;
 mod fuse;
 mod graph;
 mod measure;
 mod pause;
+mod penalties;
 mod question;
+mod score_cutoff;
 mod signal;
-mod wanted;
-mod when;
+mod time_filter;
 
 mod answer;
-mod course;
 mod coverage;
+mod diversify;
 mod filter;
+mod note_status;
 mod recall;
 mod request;
 mod rerank;
 mod search;
 mod source;
-mod spread;
-mod standing;
 mod state;
 mod substring;
+mod timeline_answer;
 
 pub mod conformance;
 
@@ -49,7 +49,7 @@ pub mod conformance;
 mod fixture;
 
 pub use crate::coverage::Coverage;
-pub use crate::evidence::{EVIDENCE_FLOOR, EvidenceRule, Grounds};
+pub use crate::evidence::{EVIDENCE_FLOOR, EvidenceFeatures, EvidenceRule};
 #[cfg(feature = "hnsw")]
 pub use crate::hnsw::HnswIndex;
 pub use crate::indexer::{EventIndexer, embedded_text};
@@ -57,7 +57,8 @@ pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, sco
 pub use crate::memory::Columns;
 pub use crate::recall::{AT_ONCE, NEWEST_SCANNED, Recall, RecallParts, RecallSettings};
 pub use crate::request::{
-    DEFAULT_LIMIT, Depth, Expand, FoundBy, Hit, Mode, RecallRequest, Recalled, Spread, UsedMode, Withheld,
+    Cutoff, DEFAULT_LIMIT, Diversity, Expand, Hit, MatchReason, Mode, RecallRequest, RecallResult, UsedMode,
+    WithheldHit,
 };
 pub use crate::rerank::{RERANKED, rerank};
 pub use crate::rows::RowSet;
@@ -65,4 +66,4 @@ pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
 pub use crate::signal::{Boost, Boosts, Weights};
 pub use crate::source::{INJECT_LIMIT, RecallSource};
 pub use crate::terms::{DENIAL, FIRST_PERSON, NAME, WISH, index_marks, index_terms, indexed_text};
-pub use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};
+pub use crate::vector::{FlatIndex, Neighbor, QueryVector, VectorIndex};

@@ -36,7 +36,7 @@ pub(crate) struct Measure<'a> {
 
 /// A turn with its index data.
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct IndexedTurn {
     row: u32,
     role: Role,
     marks: Marks,
@@ -86,35 +86,35 @@ impl<'a> Measure<'a> {
         Candidate { row, session: columns.sessions.get(row as usize).copied().unwrap_or(NONE), raw }
     }
 
-    fn turn(&self, row: u32) -> Turn {
+    fn turn(&self, row: u32) -> IndexedTurn {
         let length = self.index.columns.lengths.get(row as usize).copied().unwrap_or_default() as f32;
         let held = self.index.place(row);
         let role = held.and_then(|(block, place)| block.roles.get(place)).copied().unwrap_or(Role::User);
         let marks = held.and_then(|(block, place)| block.marks.get(place)).copied().unwrap_or_default();
-        Turn { row, role, marks, length }
+        IndexedTurn { row, role, marks, length }
     }
 
-    fn by_words(&self, turn: &Turn) -> [f32; 5] {
+    fn by_words(&self, turn: &IndexedTurn) -> [f32; 5] {
         let (Some(words), columns) = (self.words, &self.index.columns) else { return [0.0; 5] };
-        let near = words.around(turn.row, columns);
+        let near = words.neighbors(turn.row, columns);
         [
             near.smooth(),
             words.session(turn.row, columns),
             words.share(near.held_around(), u16::MAX),
-            words.share(near.held(), self.names),
+            words.share(near.term_bits(), self.names),
             self.answered(turn).map_or(0.0, |question| words.raw(question)),
         ]
     }
 
     /// A person's question that a person's turn directly follows.
-    fn answered(&self, turn: &Turn) -> Option<u32> {
+    fn answered(&self, turn: &IndexedTurn) -> Option<u32> {
         let before = self.index.columns.previous.get(turn.row as usize).copied();
         let before = before.filter(|before| *before != NONE && turn.role == Role::User)?;
         let asked = self.turn(before);
         (asked.marks.has(Marks::QUESTION) && asked.role == Role::User).then_some(before)
     }
 
-    fn by_speaker(&self, turn: &Turn) -> [f32; 2] {
+    fn by_speaker(&self, turn: &IndexedTurn) -> [f32; 2] {
         if !self.index.is_spoken_by(turn.row, &self.query.terms.0) {
             return [0.0; 2];
         }
@@ -138,12 +138,12 @@ impl<'a> Measure<'a> {
     }
 }
 
-fn brevity(turn: &Turn) -> f32 {
+fn brevity(turn: &IndexedTurn) -> f32 {
     if is_person(turn.role) { 1.0 } else { 1.0 - fullness(turn) }
 }
 
 /// The amount of content of a turn, 0 to 1.
-fn fullness(turn: &Turn) -> f32 {
+fn fullness(turn: &IndexedTurn) -> f32 {
     (turn.length.ln_1p() / LONG.ln_1p()).min(1.0)
 }
 
@@ -175,13 +175,13 @@ mod tests {
         (0..index.rows()).map(|row| measure.candidate(row, None).raw[place]).collect()
     }
 
-    fn said(lines: &[(&str, &str)]) -> Vec<NewEvent> {
+    fn turns_of(lines: &[(&str, &str)]) -> Vec<NewEvent> {
         lines.iter().map(|(speaker, text)| turn("s", speaker, text)).collect()
     }
 
     #[test]
     fn a_wish_counts_as_far_as_it_is_about_what_help_is_asked_for() {
-        let turns = said(&[
+        let turns = turns_of(&[
             ("user", "Always cite in APA when I ask about references."),
             ("assistant", "I will always cite references in APA."),
             ("user", "Fine."),
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn what_stands_around_a_turn_says_nothing_of_a_number() {
-        let turns = said(&[
+        let turns = turns_of(&[
             ("user", "My yearly budget is planned with care."),
             ("assistant", "Books and subscriptions are in it."),
             ("user", "I put 200 dollars aside for books."),
@@ -209,14 +209,14 @@ mod tests {
         assert!(planned.iter().all(|value| *value > 0.0), "{planned:?}");
         assert_eq!(covered("What is my budget for books and subscriptions?"), [0.0; 3]);
         assert_eq!(covered("How much do I put aside for books and subscriptions?"), [0.0; 3]);
-        let wish = [said(&[("user", "Always cite my budget for books.")]), turns].concat();
+        let wish = [turns_of(&[("user", "Always cite my budget for books.")]), turns].concat();
         let values = measured("How should I cite my budget for books?", &wish, "wish");
         assert!((values[0] - 1.0).abs() < 1e-6, "a wish is about something all the same: {values:?}");
     }
 
     #[test]
     fn a_denial_counts_where_the_question_asks_whether() {
-        let turns = said(&[
+        let turns = turns_of(&[
             ("user", "I never met Kyle."),
             ("user", "I met Kyle in Rome."),
             ("assistant", "You have not met Kyle."),
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_turn_that_comes_after_a_question_has_the_words_of_the_question() {
-        let turns = said(&[
+        let turns = turns_of(&[
             ("Ada", "What did you plant in the garden?"),
             ("Ben", "Tomatoes and basil."),
             ("Ada", "The garden is lovely."),
@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn an_event_of_the_time_that_is_asked_for_is_near_it() {
-        let mut turns = said(&[("Ada", "We had a party."), ("Ada", "We had a party."), ("Ada", "Hello.")]);
+        let mut turns =
+            turns_of(&[("Ada", "We had a party."), ("Ada", "We had a party."), ("Ada", "Hello.")]);
         let day = |days: i64| Timestamp::from_micros(NOON + days * 86_400_000_000).unwrap();
         (turns[1].occurred_at, turns[2].occurred_at) = (day(90), day(100));
         let values = measured("What did we do on 8 May 2023?", &turns, "date");
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn for_a_message_what_says_much_and_was_said_of_late_counts() {
-        let mut turns = said(&[
+        let mut turns = turns_of(&[
             ("user", "Yes."),
             ("assistant", "Here is the plan for the garden: beds in March, seeds in April, and so on."),
             ("user", "Now?"),
@@ -275,7 +276,7 @@ mod tests {
 
     #[test]
     fn names_are_those_that_the_turn_itself_holds_and_not_its_speaker() {
-        let turns = said(&[("Ada", "Lisbon was warm."), ("Ben", "Was it?"), ("Ada", "I paint the sea.")]);
+        let turns = turns_of(&[("Ada", "Lisbon was warm."), ("Ben", "Was it?"), ("Ada", "I paint the sea.")]);
         assert_eq!(measured("What did Ada paint in Lisbon?", &turns, "names"), [1.0, 0.0, 0.0]);
     }
 
@@ -283,7 +284,7 @@ mod tests {
     fn a_named_speaker_counts_by_how_much_he_says() {
         let long =
             "I painted the sea at Lisbon with my sister last summer, and it took us three whole weeks.";
-        let turns = said(&[("Ada", "Yes."), ("Ada", long), ("Ben", long)]);
+        let turns = turns_of(&[("Ada", "Yes."), ("Ada", long), ("Ben", long)]);
         let values = measured("What did Ada paint?", &turns, "speaker");
         assert!(values[0] < values[1] && values[1] <= 1.0 && values[2] == 0.0, "{values:?}");
     }
@@ -291,7 +292,7 @@ mod tests {
     #[test]
     fn summaries_are_a_machines_and_forms_a_persons() {
         let turns =
-            said(&[("user", "It starts at 9 on 3 June."), ("assistant", "It starts at 9 on 3 June.")]);
+            turns_of(&[("user", "It starts at 9 on 3 June."), ("assistant", "It starts at 9 on 3 June.")]);
         assert_eq!(measured("Please summarize my plans", &turns, "summary"), [0.0, 1.0]);
         assert_eq!(measured("What are my plans?", &turns, "summary"), [0.0, 0.0]);
         assert_eq!(measured("When does it start?", &turns, "form"), [1.0, 0.0]);
@@ -299,8 +300,8 @@ mod tests {
 
     #[test]
     fn the_first_message_of_a_conversation_opens_it() {
-        let mut turns = said(&[("Ada", "Hello."), ("Ben", "Hello.")]);
+        let mut turns = turns_of(&[("Ada", "Hello."), ("Ben", "Hello.")]);
         turns.push(turn("t", "Ada", "Hello."));
-        assert_eq!(measured("Who said hello?", &turns, "opener"), [1.0, 0.0, 1.0]);
+        assert_eq!(measured("Who said hello?", &turns, "session_start"), [1.0, 0.0, 1.0]);
     }
 }

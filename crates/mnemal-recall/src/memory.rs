@@ -22,7 +22,7 @@ const PARTS: [&str; 10] =
 
 /// A block and the number of its first row.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedBlock {
     pub(crate) first: u32,
     pub(crate) block: Arc<IndexBlock>,
     /// The numbers of the block's speakers.
@@ -57,7 +57,7 @@ pub struct Columns {
 impl Columns {
     /// Returns the previous and the next message of a row in its session; [`u32::MAX`] for none.
     #[inline]
-    pub fn beside(&self, row: u32) -> (u32, u32) {
+    pub fn adjacent(&self, row: u32) -> (u32, u32) {
         let of = |column: &[u32], ends: &[u64]| {
             if has(ends, row) { NONE } else { column.get(row as usize).copied().unwrap_or(NONE) }
         };
@@ -72,7 +72,7 @@ impl Columns {
     /// Returns how many of the `reach` messages before and after a row exist, if all of them are consecutive in the log;
     /// `None` otherwise. `reach` is at most 32.
     #[inline]
-    pub(crate) fn neighbours(&self, row: u32, reach: u32) -> Option<(u32, u32)> {
+    pub(crate) fn neighbors(&self, row: u32, reach: u32) -> Option<(u32, u32)> {
         // The bits of the rows before it, up to itself, and of those after it.
         let before = window(&self.joined, row.checked_sub(reach - 1)?) << (64 - reach);
         let before = before.leading_ones().min(reach);
@@ -114,7 +114,7 @@ fn has(bits: &[u64], row: u32) -> bool {
 /// All rows of one space, numbered from 0 by `seq`. Cheap to clone: blocks are shared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoryIndex {
-    pub(crate) blocks: Vec<Placed>,
+    pub(crate) blocks: Vec<PlacedBlock>,
     pub(crate) columns: Columns,
     session_numbers: HashMap<String, u32>,
     last_message: Vec<u32>,
@@ -143,7 +143,7 @@ impl MemoryIndex {
         self.learn_speakers(&block.speakers, analyzer);
         self.count_vectors(&block);
         self.rows = first.saturating_add(u32::try_from(block.len()).unwrap_or(u32::MAX));
-        let placed = self.placed(first, block);
+        let placed = self.place_block(first, block);
         self.blocks.push(placed);
         self.pack();
     }
@@ -202,10 +202,10 @@ impl MemoryIndex {
     }
 
     /// A block with its speakers registered.
-    fn placed(&self, first: u32, block: Arc<IndexBlock>) -> Placed {
+    fn place_block(&self, first: u32, block: Arc<IndexBlock>) -> PlacedBlock {
         let number = |name: &String| self.speaker_numbers.get(name).copied().unwrap_or(NONE);
         let speakers = block.speakers.names.iter().map(number).collect();
-        Placed { first, block, speakers }
+        PlacedBlock { first, block, speakers }
     }
 
     /// Merges the newest blocks while the last is as large as the one before it, so that each row is copied only a few
@@ -215,7 +215,7 @@ impl MemoryIndex {
             if last.block.len() < before.block.len() || last.block.len() + before.block.len() > BLOCK_ROWS {
                 return;
             }
-            let merged = self.placed(before.first, Arc::new(merge(&before.block, &last.block)));
+            let merged = self.place_block(before.first, Arc::new(merge(&before.block, &last.block)));
             self.blocks.truncate(self.blocks.len() - 2);
             self.blocks.push(merged);
         }
@@ -229,8 +229,8 @@ impl MemoryIndex {
         for row in rows {
             met ^= of(&columns.lengths, *row) ^ of(&columns.sessions, *row) ^ of(&columns.previous, *row);
         }
-        while let Some((placed, _)) = rows.first().and_then(|row| self.held(*row)) {
-            let Placed { first, block, .. } = placed;
+        while let Some((placed, _)) = rows.first().and_then(|row| self.locate(*row)) {
+            let PlacedBlock { first, block, .. } = placed;
             let behind = rows.partition_point(|row| ((*row - first) as usize) < block.len());
             for row in rows.get(..behind).unwrap_or_default() {
                 let place = (*row - first) as usize;
@@ -246,10 +246,10 @@ impl MemoryIndex {
 
     /// The block of a row, and the row's index in it.
     pub(crate) fn place(&self, row: u32) -> Option<(&IndexBlock, usize)> {
-        self.held(row).map(|(placed, place)| (&*placed.block, place))
+        self.locate(row).map(|(placed, place)| (&*placed.block, place))
     }
 
-    fn held(&self, row: u32) -> Option<(&Placed, usize)> {
+    fn locate(&self, row: u32) -> Option<(&PlacedBlock, usize)> {
         let at = self.blocks.partition_point(|placed| placed.first <= row).checked_sub(1)?;
         let placed = self.blocks.get(at)?;
         Some((placed, (row - placed.first) as usize))
@@ -287,7 +287,7 @@ impl MemoryIndex {
 
     /// The name terms of the row's speaker; empty for a speaker known only by role.
     pub(crate) fn speaker(&self, row: u32) -> &[TermHash] {
-        let number = self.held(row).and_then(|(placed, place)| {
+        let number = self.locate(row).and_then(|(placed, place)| {
             let code = usize::from(*placed.block.speakers.rows.get(place)?);
             placed.speakers.get(code.checked_sub(1)?).copied()
         });
@@ -453,7 +453,7 @@ mod tests {
         let empty = || Vec::new();
         let without = Columns { joined: empty(), opening: empty(), closing: empty(), ..columns.clone() };
         for row in (0..index.rows() + 2).chain([NONE - 1, NONE]) {
-            assert_eq!(columns.beside(row), without.beside(row), "{row}");
+            assert_eq!(columns.adjacent(row), without.adjacent(row), "{row}");
         }
         for (bits, column) in [(&columns.opening, &columns.previous), (&columns.closing, &columns.next)] {
             let ends = |row: u32| column.get(row as usize) == Some(&NONE);

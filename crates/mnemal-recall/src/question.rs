@@ -7,11 +7,11 @@ use mnemal_core::{Marks, TermHash, Timestamp, Zone};
 use mnemal_extract::{Question, Wh, question, question_words};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, sentences, term_hash};
 
+use crate::answer_type::AnswerType;
 use crate::lexical::TermQuery;
 use crate::role_names::{RoleWord, role_words};
 use crate::terms::NAME;
-use crate::wanted::Wanted;
-use crate::when::{Span, spans};
+use crate::time_filter::{Span, spans};
 
 /// Most terms that are read from a query. Source: PB-28, the limit for one query.
 const MOST_READ: usize = 500;
@@ -54,7 +54,7 @@ pub(crate) struct Query {
     /// It asks for a summary.
     pub(crate) asks_summary: bool,
     /// The predicates, kinds and numbers that it asks for.
-    pub(crate) wanted: Wanted,
+    pub(crate) answer_type: AnswerType,
     /// Quoted phrases, folded.
     pub(crate) phrases: Vec<String>,
     /// The terms of each name in it; none in a German question, where every noun has a capital.
@@ -72,7 +72,7 @@ pub(crate) struct Query {
 impl Query {
     /// Analyzes a text with the index's analyzer.
     pub(crate) fn read(text: &str, analyzer: Analyzer) -> Self {
-        let (asked, wanted) = (question(text), Wanted::read(text));
+        let (asked, answer_type) = (question(text), AnswerType::read(text));
         let terms = |text: &str| -> Vec<TermHash> {
             let terms = analyzer.query_terms(text);
             terms.iter().take(MOST_READ).map(|term| TermHash(term_hash(term))).collect()
@@ -90,7 +90,7 @@ impl Query {
                 .and_then(|range| text.get(range))
                 .map(terms)
                 .unwrap_or_default(),
-            forms: forms(&asked, wanted),
+            forms: forms(&asked, answer_type),
             general: general_words(text).flat_map(&terms).collect(),
             roles: role_words(text, terms),
             about_self: asked.about_self,
@@ -99,7 +99,7 @@ impl Query {
             asks_help: asked.asks_help,
             asks_whether: asked.asks_whether,
             asks_summary: asked.asks_summary,
-            wanted,
+            answer_type,
             phrases: phrases.map(|phrase| fold(phrase.trim())).filter(|phrase| !phrase.is_empty()).collect(),
             is_message: is_message(text),
             now: None,
@@ -114,7 +114,7 @@ impl Query {
 
     /// Whether the graph can hold the answer; it cannot for a question about when something happened.
     pub(crate) fn asks_graph(&self) -> bool {
-        self.wanted.is_of_graph() && !self.forms.contains(&Marks::TIME)
+        self.answer_type.is_of_graph() && !self.forms.contains(&Marks::TIME)
     }
 
     /// Whether it asks for a number.
@@ -152,13 +152,13 @@ pub(crate) fn content_words(text: &str, analyzer: Analyzer) -> impl Iterator<Ite
         .filter(move |word| word.chars().any(char::is_alphanumeric) && !is_stop_word(language, word))
 }
 
-fn forms(asked: &Question, wanted: Wanted) -> Vec<Marks> {
+fn forms(asked: &Question, answer_type: AnswerType) -> Vec<Marks> {
     let of_word = match asked.wh {
         Some(Wh::HowMany | Wh::HowMuch | Wh::HowOld | Wh::HowOften | Wh::HowLong) => Some(Marks::NUMBER),
         Some(Wh::Who | Wh::Whose | Wh::Where | Wh::Which) => Some(NAME),
         _ => None,
     };
-    let by_name = wanted.is_number().then_some(Marks::NUMBER);
+    let by_name = answer_type.is_number().then_some(Marks::NUMBER);
     of_word.into_iter().chain(by_name).chain(asked.asks_time.then_some(Marks::TIME)).collect()
 }
 

@@ -11,16 +11,16 @@ use mnemal_core::{
 use mnemal_text::{Analyzer, Language};
 
 use crate::evidence::DEFAULT_FLOOR;
-use crate::graph::{GraphArm, Hint, LOOKED_AT};
+use crate::graph::{GraphArm, GraphSignals, LOOKED_AT};
 use crate::lexical::{self, LexicalIndex as _, LexicalScores};
+use crate::note_status;
 use crate::pause::pause;
 use crate::question::Query;
-use crate::request::{Mode, RecallRequest, Recalled, UsedMode};
+use crate::request::{Mode, RecallRequest, RecallResult, UsedMode};
 use crate::rows::RowSet;
 use crate::search::{Arms, Search};
 use crate::signal::Weights;
-use crate::standing;
-use crate::state::{Shared, Snapshot};
+use crate::state::{SharedIndex, Snapshot};
 use crate::vector::{QueryVector, VectorIndex};
 use crate::{answer, filter, substring};
 
@@ -86,7 +86,7 @@ pub struct Recall {
     pub(crate) parts: RecallParts,
     settings: RecallSettings,
     analyzer: Analyzer,
-    shared: Shared,
+    shared: SharedIndex,
     graph: GraphArm,
 }
 
@@ -94,7 +94,7 @@ impl Recall {
     /// Combines the parts. Loads nothing.
     pub fn new(parts: RecallParts, settings: RecallSettings) -> Self {
         let analyzer = Analyzer::new(settings.language);
-        Self { parts, settings, analyzer, shared: Shared::new(analyzer), graph: GraphArm::default() }
+        Self { parts, settings, analyzer, shared: SharedIndex::new(analyzer), graph: GraphArm::default() }
     }
 
     /// Returns the analyzer of texts and questions.
@@ -107,11 +107,11 @@ impl Recall {
     /// Degradation ladder: lexical and vector search; lexical only if vectors are missing; the newest events if a large
     /// space is not fully loaded; the last known index if the store does not answer; a substring scan of the newest events
     /// if there is no index, or it contains none of the words. Each step below the first is reported as a gap or in
-    /// [`Recalled::used`].
+    /// [`RecallResult::used`].
     ///
     /// # Errors
     /// `Invalid` for a query vector without direction; otherwise the errors of the event store, which holds the texts.
-    pub async fn recall(&self, request: &RecallRequest) -> Result<Degraded<Recalled>> {
+    pub async fn recall(&self, request: &RecallRequest) -> Result<Degraded<RecallResult>> {
         let own = own_vector(request)?;
         let query = Query::read(&request.query, self.analyzer);
         let mut gaps = Gaps::default();
@@ -156,13 +156,13 @@ impl Recall {
     /// Those of the store; without an index there is nothing to load.
     pub async fn load(&self) -> Result<()> {
         match self.parts.index.part() {
-            Ok(store) => self.whole(store).await.map(|_whole| ()),
+            Ok(store) => self.whole_index(store).await.map(|_whole| ()),
             Err(_) => Ok(()),
         }
     }
 
     /// Synchronizes the index completely.
-    pub(crate) async fn whole(&self, store: &dyn IndexStore) -> Result<Snapshot> {
+    pub(crate) async fn whole_index(&self, store: &dyn IndexStore) -> Result<Snapshot> {
         loop {
             let snapshot = self.caught_up(store).await?;
             if snapshot.lacks == 0 {
@@ -207,17 +207,17 @@ impl Recall {
         text: &str,
         own: Option<(ModelId, QueryVector)>,
         gaps: &mut Gaps,
-    ) -> Option<AskedVector> {
+    ) -> Option<EmbeddedQuery> {
         if let Some((model, vector)) = own {
             let floor = self.parts.embedder.part().ok().filter(|embedder| *embedder.model() == model);
             let floor = floor
                 .map_or(self.settings.min_similarity.unwrap_or(DEFAULT_FLOOR), |own| self.floor(own, text));
-            return Some(AskedVector { model, vector, floor });
+            return Some(EmbeddedQuery { model, vector, floor });
         }
         let made = match self.parts.embedder.part() {
             Ok(embedder) => embedder.embed_query(text).await.map_err(GapCause::from).map(|values| {
                 let vector = values.and_then(|values| QueryVector::new(&values));
-                vector.map(|vector| AskedVector {
+                vector.map(|vector| EmbeddedQuery {
                     model: embedder.model().clone(),
                     vector,
                     floor: self.floor(embedder, text),
@@ -234,7 +234,7 @@ impl Recall {
         request: &RecallRequest,
         query: &Query,
         snapshot: Snapshot,
-        vector: Option<AskedVector>,
+        vector: Option<EmbeddedQuery>,
     ) -> Search {
         let index = Arc::clone(&snapshot.index);
         let filter = filter::rows(&index, &request.filter, request.except_session.as_ref());
@@ -285,14 +285,14 @@ impl Recall {
             Err(cause) => Err(cause),
         };
         gaps.keep(Layer::Graph, read);
-        let hints = self.graph.hints(at.0, &rows, query);
-        if hints.iter().all(|hint| *hint == Hint::default()) {
+        let signals = self.graph.signals(at.0, &rows, query);
+        if signals.iter().all(|signal| *signal == GraphSignals::default()) {
             return search;
         }
-        search.hinted(&rows, &hints, &self.settings.weights.boosted(request.boosts))
+        search.with_graph_signals(&rows, &signals, &self.settings.weights.boosted(request.boosts))
     }
 
-    async fn scan(&self, request: &RecallRequest, query: &Query, gaps: &mut Gaps) -> Result<Recalled> {
+    async fn scan(&self, request: &RecallRequest, query: &Query, gaps: &mut Gaps) -> Result<RecallResult> {
         let live = mnemal_core::EventFilter {
             quarantined: mnemal_core::Within::Only(false),
             erased: mnemal_core::Within::Only(false),
@@ -303,7 +303,7 @@ impl Recall {
         }
         let events = self.parts.events.latest(&live, self.settings.scanned).await?;
         let mut found = substring::scan(request, self.analyzer, events);
-        (found.hits, found.withheld) = standing::part(self, found.hits, request.as_of, gaps).await;
+        (found.hits, found.withheld) = note_status::exclude(self, found.hits, request.as_of, gaps).await;
         Ok(found)
     }
 
@@ -334,7 +334,7 @@ impl Recall {
 
 /// The query vector with the metadata of its model.
 #[derive(Clone, Debug)]
-pub(crate) struct AskedVector {
+pub(crate) struct EmbeddedQuery {
     pub(crate) model: ModelId,
     pub(crate) vector: QueryVector,
     pub(crate) floor: f32,
@@ -357,8 +357,8 @@ fn nearest(vectors: &dyn VectorIndex, query: &QueryVector, filter: &RowSet, limi
     vectors.nearest(query, filter, limit).into_iter().map(|near| near.row).collect()
 }
 
-pub(crate) fn nothing() -> Recalled {
-    Recalled {
+pub(crate) fn nothing() -> RecallResult {
+    RecallResult {
         hits: Vec::new(),
         withheld: Vec::new(),
         used: UsedMode::Nothing,

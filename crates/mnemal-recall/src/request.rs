@@ -7,7 +7,7 @@ use mnemal_core::{
     TokenCount, Zone,
 };
 
-use crate::evidence::Grounds;
+use crate::evidence::EvidenceFeatures;
 use crate::signal::Boosts;
 
 /// Default number of hits. Source: own choice, for an explicit search.
@@ -32,12 +32,12 @@ pub enum Expand {
     #[default]
     Nothing,
     /// The previous and the next message in its session.
-    Neighbours,
+    Neighbors,
 }
 
 /// Diversification of hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spread {
+pub enum Diversity {
     /// The highest-ranked hits.
     #[default]
     Ranked,
@@ -51,7 +51,7 @@ pub enum Spread {
 
 /// The end of the ranking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Depth {
+pub enum Cutoff {
     /// Up to the limit.
     #[default]
     Limit,
@@ -88,9 +88,9 @@ pub struct RecallRequest {
     /// Adjacent messages to return with each hit.
     pub expand: Expand,
     /// Diversification of hits.
-    pub spread: Spread,
+    pub diversity: Diversity,
     /// The end of the ranking.
-    pub depth: Depth,
+    pub cutoff: Cutoff,
     /// World time and belief time for the status of notes; without it a note is valid until it is superseded or archived.
     pub as_of: Option<AsOf>,
 }
@@ -111,8 +111,8 @@ impl RecallRequest {
             min_score: None,
             min_evidence: None,
             expand: Expand::Nothing,
-            spread: Spread::Ranked,
-            depth: Depth::Limit,
+            diversity: Diversity::Ranked,
+            cutoff: Cutoff::Limit,
             as_of: None,
         }
     }
@@ -148,23 +148,23 @@ impl UsedMode {
 
 /// The reason for a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoundBy {
+pub enum MatchReason {
     /// It contains words of the query.
     Words,
     /// Only an adjacent message contains words of the query.
-    Neighbour,
+    Neighbor,
     /// Neither does; its vector is similar.
     Nearness,
     /// It contains the query's words as substrings.
     Substring,
 }
 
-impl FoundBy {
+impl MatchReason {
     /// Returns the display label.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Words => "by its words",
-            Self::Neighbour => "by its neighbour",
+            Self::Neighbor => "by its neighbour",
             Self::Nearness => "by its meaning",
             Self::Substring => "substring",
         }
@@ -181,16 +181,16 @@ pub struct Hit {
     /// Its evidence, 0 to 1; comparable between answers and spaces.
     pub evidence: f32,
     /// The features that the evidence is computed from.
-    pub grounds: Grounds,
+    pub features: EvidenceFeatures,
     /// The reranker's score, if one was used; reranked hits come before the others, ordered by it alone. It is no part of
     /// the score.
     pub reranked: Option<f32>,
     /// The parts of the score; they add up to it within 1e-6.
     pub parts: Vec<ScorePart>,
     /// Share of its lexical score that comes from adjacent messages, 0 to 1.
-    pub neighbour_share: f32,
+    pub neighbor_share: f32,
     /// The reason for the hit.
-    pub found_by: FoundBy,
+    pub found_by: MatchReason,
     /// The previous message in its session, if requested.
     pub before: Option<Event>,
     /// The next message in its session, if requested.
@@ -206,7 +206,7 @@ impl Hit {
     /// even if the second space has little relevant content. Multiplied by the evidence of its best hit, which is
     /// comparable, a space's ranking keeps its order and merges correctly with those of other spaces.
     #[must_use]
-    pub fn weighed(mut self, weight: f32) -> Self {
+    pub fn scaled(mut self, weight: f32) -> Self {
         for part in &mut self.parts {
             part.weight *= weight;
             part.value *= weight;
@@ -218,7 +218,7 @@ impl Hit {
 
 /// A hit excluded from the result, with the reason.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Withheld {
+pub struct WithheldHit {
     /// The hit.
     pub hit: Hit,
     /// The reason.
@@ -227,11 +227,11 @@ pub struct Withheld {
 
 /// The result of a recall.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recalled {
+pub struct RecallResult {
     /// Best first.
     pub hits: Vec<Hit>,
     /// Matching notes excluded from the hits, best first: superseded by a newer version, or no longer valid.
-    pub withheld: Vec<Withheld>,
+    pub withheld: Vec<WithheldHit>,
     /// The step of the ladder that answered.
     pub used: UsedMode,
     /// The largest evidence of all hits, 0 without hits; below [`EVIDENCE_FLOOR`](crate::EVIDENCE_FLOOR) the right answer

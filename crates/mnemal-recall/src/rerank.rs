@@ -33,5 +33,5 @@ pub async fn rerank(hits: &mut [Hit], query: &str, reranker: &dyn Reranker) -> R
 }
 
 fn text(hit: &Hit) -> &str {
-    hit.event.kept().map_or("", |kept| kept.content.as_str())
+    hit.event.body().map_or("", |kept| kept.content.as_str())
 }

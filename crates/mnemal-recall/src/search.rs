@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use mnemal_core::ScorePart;
 
-use crate::doubt;
-use crate::evidence::{EvidenceRule, Grounds, nearness};
-use crate::fuse::{Candidate, Fused, Rule, fuse};
-use crate::graph::Hint;
+use crate::evidence::{EvidenceFeatures, EvidenceRule, nearness};
+use crate::fuse::{Candidate, Fused, FusionRule, fuse};
+use crate::graph::GraphSignals;
 use crate::lexical::LexicalIndex as _;
 use crate::lexical::LexicalScores;
 use crate::measure::Measure;
+use crate::penalties;
 use crate::question::Query;
-use crate::recall::AskedVector;
-use crate::request::{FoundBy, UsedMode};
+use crate::recall::EmbeddedQuery;
+use crate::request::{MatchReason, UsedMode};
 use crate::sign_bits::Vectors;
-use crate::signal::{KIND, TOLD, Weights};
+use crate::signal::{FACT_SUPPORT, KIND, Weights};
 use crate::state::Snapshot;
 use crate::vector::VectorIndex as _;
 
@@ -23,7 +23,7 @@ use crate::vector::VectorIndex as _;
 #[derive(Debug)]
 pub(crate) struct Arms {
     pub(crate) words: Option<LexicalScores>,
-    pub(crate) vectors: Option<(Vectors, AskedVector)>,
+    pub(crate) vectors: Option<(Vectors, EmbeddedQuery)>,
 }
 
 /// A ranking with the data that explains it.
@@ -31,11 +31,11 @@ pub(crate) struct Arms {
 pub(crate) struct Search {
     pub(crate) snapshot: Snapshot,
     pub(crate) ranked: Vec<Fused>,
-    rule: Rule,
+    rule: FusionRule,
     measured: Vec<Candidate>,
     arms: Arms,
     /// Evidence features common to all hits.
-    shared: Grounds,
+    shared: EvidenceFeatures,
 }
 
 impl Search {
@@ -50,9 +50,9 @@ impl Search {
         snapshot.index.fetch(rows);
         // Rows that are not loaded yet may contain the name, or the named person's turn; then there is no penalty.
         let heard = arms.words.as_ref().filter(|_| snapshot.lacks == 0);
-        let shared = heard.map(|words| doubt::shared(&snapshot.index, words, query, rows));
+        let shared = heard.map(|words| penalties::common_features(&snapshot.index, words, query, rows));
         let shared = shared.unwrap_or_default();
-        let (ranked, rule) = (Vec::new(), Rule::default());
+        let (ranked, rule) = (Vec::new(), FusionRule::default());
         let search = Self { snapshot, ranked, rule, measured: Vec::new(), arms, shared };
         let words = search.arms.words.as_ref();
         let measure = Measure::new(&search.snapshot.index, query, words);
@@ -65,15 +65,20 @@ impl Search {
 
     /// Whether the answer seems to hold another person's words: the first evidence penalty.
     pub(crate) fn is_of_another(&self) -> bool {
-        self.shared.voice(&EvidenceRule::LEARNT) < 1.0
+        self.shared.attribution(&EvidenceRule::LEARNT) < 1.0
     }
 
     /// Reranks with the graph signals of some rows.
-    pub(crate) fn hinted(mut self, rows: &[u32], hints: &[Hint], weights: &Weights) -> Self {
-        let hints: HashMap<u32, Hint> = rows.iter().copied().zip(hints.iter().copied()).collect();
+    pub(crate) fn with_graph_signals(
+        mut self,
+        rows: &[u32],
+        signals: &[GraphSignals],
+        weights: &Weights,
+    ) -> Self {
+        let signals: HashMap<u32, GraphSignals> = rows.iter().copied().zip(signals.iter().copied()).collect();
         for candidate in &mut self.measured {
-            let hint = hints.get(&candidate.row).copied().unwrap_or_default();
-            for (place, value) in [(TOLD, hint.told), (KIND, hint.kind)] {
+            let graph = signals.get(&candidate.row).copied().unwrap_or_default();
+            for (place, value) in [(FACT_SUPPORT, graph.fact_support), (KIND, graph.kind)] {
                 if let Some(raw) = candidate.raw.get_mut(place) {
                     *raw = value;
                 }
@@ -107,9 +112,9 @@ impl Search {
     }
 
     /// The evidence features of a row, before its text is fetched.
-    pub(crate) fn grounds(&self, row: u32, query: &Query) -> Grounds {
+    pub(crate) fn features(&self, row: u32, query: &Query) -> EvidenceFeatures {
         if !query.asks_something {
-            return Grounds::default();
+            return EvidenceFeatures::default();
         }
         let columns = &self.snapshot.index.columns;
         let (coverage, lacking) = self.arms.words.as_ref().map_or((0.0, 0.0), |words| {
@@ -119,18 +124,18 @@ impl Search {
         });
         let floor = self.arms.vectors.as_ref().map(|(_, asked)| asked.floor);
         let nearness = self.cosine(row).zip(floor).map_or(0.0, |(cosine, floor)| nearness(cosine, floor));
-        Grounds { coverage, nearness, lacking, ..self.shared }
+        EvidenceFeatures { coverage, nearness, lacking, ..self.shared }
     }
 
     /// The reason for a row, and the share of its lexical score from adjacent messages.
-    pub(crate) fn found_by(&self, row: u32) -> (FoundBy, f32) {
+    pub(crate) fn found_by(&self, row: u32) -> (MatchReason, f32) {
         let columns = &self.snapshot.index.columns;
         let scores =
             self.arms.words.as_ref().map_or((0.0, 0.0), |words| (words.raw(row), words.smooth(row, columns)));
         match scores {
-            (raw, smooth) if raw > 0.0 => (FoundBy::Words, (1.0 - raw / smooth).clamp(0.0, 1.0)),
-            (_, smooth) if smooth > 0.0 => (FoundBy::Neighbour, 1.0),
-            _ => (FoundBy::Nearness, 0.0),
+            (raw, smooth) if raw > 0.0 => (MatchReason::Words, (1.0 - raw / smooth).clamp(0.0, 1.0)),
+            (_, smooth) if smooth > 0.0 => (MatchReason::Neighbor, 1.0),
+            _ => (MatchReason::Nearness, 0.0),
         }
     }
 
@@ -149,7 +154,7 @@ impl Search {
     /// Texts without any word that the model knows never get a vector, so some rows always lack one.
     pub(crate) fn lacks_vectors(&self) -> Option<u64> {
         let index = &self.snapshot.index;
-        let known = index.vectors_of(&self.asked()?.model);
+        let known = index.vectors_of(&self.query_vector()?.model);
         if known.saturating_mul(2) >= index.rows() {
             return None;
         }
@@ -160,7 +165,7 @@ impl Search {
     }
 
     /// The query vector, if there was one.
-    pub(crate) fn asked(&self) -> Option<&AskedVector> {
+    pub(crate) fn query_vector(&self) -> Option<&EmbeddedQuery> {
         self.arms.vectors.as_ref().map(|(_, asked)| asked)
     }
 }

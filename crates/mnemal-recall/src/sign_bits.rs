@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use mnemal_core::VectorColumn;
 
-use crate::best::Best;
 use crate::kernel;
 use crate::pause::pause;
 use crate::rows::RowSet;
-use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};
+use crate::top_k::TopK;
+use crate::vector::{FlatIndex, Neighbor, QueryVector, VectorIndex};
 
 use self::estimate::Estimate;
 
 /// Selectivity of a pass.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct Selectivity {
     /// Fewest rows kept.
     fewest: usize,
     /// Share of the vectors kept, in thousandths.
@@ -28,11 +28,11 @@ struct Look {
 ///
 /// Source: measured (ADR 15), 127,038 sentences of real conversations, 300 questions: with [`SECOND`] .985 of the exact ten
 /// nearest are found, as many as with a single pass that keeps 6 %.
-const FIRST: Look = Look { fewest: 4_000, share: 60 };
+const FIRST: Selectivity = Selectivity { fewest: 4_000, share: 60 };
 /// Product of the query's values with the signs; the codes of the remaining rows are read. Source: as [`FIRST`].
-const SECOND: Look = Look { fewest: 1_000, share: 15 };
+const SECOND: Selectivity = Selectivity { fewest: 1_000, share: 15 };
 
-impl Look {
+impl Selectivity {
     /// Rows kept out of `vectors`, if `limit` are requested.
     fn of(self, vectors: usize, limit: usize) -> usize {
         self.fewest.max(vectors * self.share / 1_000).max(limit)
@@ -69,7 +69,7 @@ pub struct SignBits {
 impl SignBits {
     /// Computes the signs of all vectors of `dimensions` values. Costs two passes over their codes.
     pub fn new(flat: FlatIndex, dimensions: usize) -> Self {
-        let mut mean = Mean::new(dimensions);
+        let mut mean = RunningMean::new(dimensions);
         flat.columns().for_each(|(_, column)| mean.add(column));
         let mut signs = Self::empty(mean);
         flat.columns().for_each(|(first, column)| signs.add(first, column));
@@ -78,7 +78,7 @@ impl SignBits {
 
     /// The same, yielding to other tasks every few blocks.
     pub(crate) async fn built(flat: FlatIndex, dimensions: usize) -> Self {
-        let mut mean = Mean::new(dimensions);
+        let mut mean = RunningMean::new(dimensions);
         for (place, (_, column)) in flat.columns().enumerate() {
             mean.add(column);
             if place % BLOCKS_A_STEP == 0 {
@@ -103,7 +103,7 @@ impl SignBits {
         Self { flat, ..self }
     }
 
-    fn empty(mean: Mean) -> Self {
+    fn empty(mean: RunningMean) -> Self {
         let words = mean.sum.len().div_ceil(64);
         let vectors = mean.vectors;
         Self {
@@ -224,11 +224,11 @@ fn nth(distances: &[u16], place: usize) -> u16 {
 }
 
 impl VectorIndex for SignBits {
-    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near> {
+    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Neighbor> {
         if filter.len() < SIGN_BITS_FROM || query.dimensions() != self.mean.len() {
             return self.flat.nearest(query, filter, limit);
         }
-        let mut best = Best::new(limit);
+        let mut best = TopK::new(limit);
         self.flat.for_each_cosine(query, &self.likely(query, filter, limit), |row, cosine| {
             best.offer(cosine, row);
         });
@@ -237,7 +237,7 @@ impl VectorIndex for SignBits {
             // Both passes only estimate how many rows they keep.
             return self.flat.nearest(query, filter, limit);
         }
-        near.into_iter().map(Near::from).collect()
+        near.into_iter().map(Neighbor::from).collect()
     }
 
     fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32> {
@@ -261,16 +261,16 @@ impl Vectors {
 }
 
 impl VectorIndex for Vectors {
-    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near> {
+    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Neighbor> {
         let Some((rows, bits)) = &self.signs else { return self.flat.nearest(query, filter, limit) };
-        let mut best = Best::new(limit);
+        let mut best = TopK::new(limit);
         for near in bits.nearest(query, filter, limit).into_iter().filter(|near| near.row < *rows) {
             best.offer(near.cosine, near.row);
         }
         for near in self.flat.nearest_from(*rows, query, filter, limit) {
             best.offer(near.cosine, near.row);
         }
-        best.into_sorted().into_iter().map(Near::from).collect()
+        best.into_sorted().into_iter().map(Neighbor::from).collect()
     }
 
     fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32> {
@@ -279,12 +279,12 @@ impl VectorIndex for Vectors {
 }
 
 /// Running mean of all vectors.
-struct Mean {
+struct RunningMean {
     sum: Vec<f64>,
     vectors: usize,
 }
 
-impl Mean {
+impl RunningMean {
     fn new(dimensions: usize) -> Self {
         Self { sum: vec![0.0; dimensions], vectors: 0 }
     }

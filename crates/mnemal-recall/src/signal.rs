@@ -102,13 +102,13 @@ pub(crate) const FORM: usize = 11;
 pub(crate) const DENIAL: usize = 13;
 /// Index of `date` in the table.
 pub(crate) const DATE: usize = 14;
-/// Index of `company` in the table; it is computed from the other signals.
-pub(crate) const COMPANY: usize = 16;
-/// Index of `rival` in the table; it is computed from the other signals.
-pub(crate) const RIVAL: usize = 17;
-/// Index of `told` in the table; the graph is queried for the best candidates only.
-pub(crate) const TOLD: usize = 18;
-/// Index of `kind` in the table; as `told`.
+/// Index of `session_best` in the table; it is computed from the other signals.
+pub(crate) const SESSION_BEST: usize = 16;
+/// Index of `contradiction` in the table; it is computed from the other signals.
+pub(crate) const CONTRADICTION: usize = 17;
+/// Index of `fact_support` in the table; the graph is queried for the best candidates only.
+pub(crate) const FACT_SUPPORT: usize = 18;
+/// Index of `kind` in the table; as `fact_support`.
 pub(crate) const KIND: usize = 19;
 
 /// The score of a candidate is Σ weight · value / Σ weight, over the signals whose arm ran.
@@ -130,10 +130,10 @@ pub(crate) const KIND: usize = 19;
 /// | `wish` | `coverage`, if the question asks for help and a person states a lasting preference |
 /// | `denial` | a yes-or-no question, and a person denies something |
 /// | `date` | the question names a time, and the event happened then, or close to it |
-/// | `opener` | it is the first message of its session |
-/// | `company` | it is in the session of the best turn by all other signals |
-/// | `rival` | a yes-or-no question, and a person's turn without a denial in the session of the best denial |
-/// | `told` | a fact with a requested predicate, about an entity in the question, rests on it |
+/// | `session_start` | it is the first message of its session |
+/// | `session_best` | it is in the session of the best turn by all other signals |
+/// | `contradiction` | a yes-or-no question, and a person's turn without a denial in the session of the best denial |
+/// | `fact_support` | a fact with a requested predicate, about an entity in the question, rests on it |
 /// | `kind` | a speaker whom the question names mentions an entity of the requested kind, per the graph |
 /// | `fullness` | the query is a message, and the turn is long: the logarithm of its length |
 /// | `recent` | the query is a message, and the turn is recent: half a week after it was said |
@@ -164,10 +164,10 @@ pub(crate) const TABLE: [Signal; SIGNALS] = [
     signal("wish", Arm::Lexical, Scale::Bounded, 4.1),
     signal("denial", Arm::Turn, Scale::Bounded, 1.95),
     signal("date", Arm::Turn, Scale::Bounded, 1.8),
-    signal("opener", Arm::Turn, Scale::Bounded, 0.6),
-    signal("company", Arm::Turn, Scale::Bounded, 0.3),
-    signal("rival", Arm::Turn, Scale::Bounded, 1.85),
-    signal("told", Arm::Graph, Scale::Bounded, 0.65),
+    signal("session_start", Arm::Turn, Scale::Bounded, 0.6),
+    signal("session_best", Arm::Turn, Scale::Bounded, 0.3),
+    signal("contradiction", Arm::Turn, Scale::Bounded, 1.85),
+    signal("fact_support", Arm::Graph, Scale::Bounded, 0.65),
     signal("kind", Arm::Graph, Scale::Bounded, 1.5),
     signal("fullness", Arm::Turn, Scale::Bounded, 3.5),
     signal("recent", Arm::Turn, Scale::Bounded, 1.9),
@@ -258,9 +258,9 @@ mod tests {
         for (place, name) in [
             (DENIAL, "denial"),
             (DATE, "date"),
-            (COMPANY, "company"),
-            (RIVAL, "rival"),
-            (TOLD, "told"),
+            (SESSION_BEST, "session_best"),
+            (CONTRADICTION, "contradiction"),
+            (FACT_SUPPORT, "fact_support"),
             (KIND, "kind"),
         ] {
             assert_eq!(TABLE.get(place).map(|signal| signal.name), Some(name));
@@ -276,7 +276,7 @@ mod tests {
             let of = |weights: Weights| weights.iter().find(|(known, _)| *known == name).unwrap().1;
             of(Weights::default().boosted(boosts)) / of(Weights::default())
         };
-        let names = ["words", "names", "nearness", "told", "kind", "speaker", "date"];
+        let names = ["words", "names", "nearness", "fact_support", "kind", "speaker", "date"];
         let factors = |boosts: Boosts| names.map(|name| factor(boosts, name).to_bits());
         assert_eq!(factors(boosts), [2.0_f32, 2.0, 4.0, 7.0, 7.0, 1.0, 1.0].map(f32::to_bits));
         assert_eq!(factors(dated), [1.0_f32, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0].map(f32::to_bits));

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Because, Body, ContextRequest, ContextSource, Degraded, Event, EventFilter, Fragment, Importance, Label,
-    Layer, Level, NewEvent, OmittedReason, Origin, RecordRef, Result, Role, Section, Source, Span,
+    Body, ContextRequest, ContextSource, Degraded, Event, EventFilter, Fragment, Importance, InclusionReason,
+    Label, Layer, Level, NewEvent, OmittedReason, Origin, RecordRef, Result, Role, Section, Source, Span,
 };
 use mnemal_extract::foreign_remark;
 use mnemal_text::{fold, sentences};
 
-use crate::course::{Course, Line};
 use crate::evidence::EVIDENCE_FLOOR;
 use crate::excerpt::{Excerpt, Excerpts};
 use crate::recall::Recall;
-use crate::request::{Hit, RecallRequest, Recalled};
+use crate::request::{Hit, RecallRequest, RecallResult};
+use crate::timeline_answer::{Timeline, TimelineLine};
 
 /// Default number of hits offered to a context; its budget decides how many fit.
 ///
@@ -93,7 +93,7 @@ impl ContextSource for RecallSource {
             return Ok(Degraded::whole(Vec::new()));
         };
         // A host that wants few lines sends a request on every prompt, and has no room for a timeline.
-        let course = Course::read(query).filter(|_| request.lines.is_none());
+        let timeline = Timeline::read(query).filter(|_| request.lines.is_none());
         let known = request.as_of.world.plus_micros(DAY).min(request.as_of.belief.plus_micros(1));
         let asked = RecallRequest {
             query_vector: request.query_vector.clone(),
@@ -104,36 +104,37 @@ impl ContextSource for RecallSource {
                 ..EventFilter::live()
             },
             except_session: Some(request.session.clone()),
-            limit: course.map_or(most(request), |_| Course::most()).max(self.most),
+            limit: timeline.map_or(most(request), |_| Timeline::most()).max(self.most),
             as_of: Some(request.as_of),
             ..RecallRequest::new(query.clone())
         };
         let recalled = self.recall.recall(&asked).await?;
-        Ok(recalled.map(|recalled| self.offered(recalled, request, course, query)))
+        Ok(recalled.map(|recalled| self.select_fragments(recalled, request, timeline, query)))
     }
 }
 
 impl RecallSource {
-    fn offered(
+    fn select_fragments(
         &self,
-        recalled: Recalled,
+        recalled: RecallResult,
         request: &ContextRequest,
-        course: Option<Course>,
+        timeline: Option<Timeline>,
         query: &str,
     ) -> Vec<Fragment> {
         let floors = Floors::of(&recalled, request);
-        let Recalled { hits, withheld, evidence, .. } = recalled;
+        let RecallResult { hits, withheld, evidence, .. } = recalled;
         // If the best hit is no evidence, the topic was not discussed.
-        let steps: Vec<Fragment> = match course.filter(|_| evidence >= EVIDENCE_FLOOR) {
-            Some(course) => {
+        let steps: Vec<Fragment> = match timeline.filter(|_| evidence >= EVIDENCE_FLOOR) {
+            Some(timeline) => {
                 let known = hits.iter().filter(|hit| is_known(hit, request));
-                let lines = course.lines(known, query, self.recall.analyzer());
-                let step = |(hit, line): (&Hit, Line)| Some(line.fragment(fragment(hit.clone())?, evidence));
+                let lines = timeline.lines(known, query, self.recall.analyzer());
+                let step =
+                    |(hit, line): (&Hit, TimelineLine)| Some(line.fragment(fragment(hit.clone())?, evidence));
                 lines.into_iter().filter_map(step).collect()
             }
             None => Vec::new(),
         };
-        let named = Named::of(query, &hits, request);
+        let named = QueryNames::of(query, &hits, request);
         let mut notes = if request.lines.is_none() { NOTES } else { 0 };
         let best = hits.into_iter().take(most(request).max(self.most).get()).map(|hit| {
             let is_kept = notes > 0 && is_note(&hit) && hit.event.level > Level::External;
@@ -143,9 +144,9 @@ impl RecallSource {
         let ended = withheld.into_iter().map(|ended| (Some(ended.reason), ended.hit));
         let offered = best.chain(ended).filter(|(_, hit)| is_known(hit, request));
         let offered = offered
-            .filter_map(|(withheld, hit)| Some(Fragment { withheld, ..fragment(hit.weighed(evidence))? }));
+            .filter_map(|(withheld, hit)| Some(Fragment { withheld, ..fragment(hit.scaled(evidence))? }));
         let excerpts = Excerpts::new(query, self.recall.analyzer(), longest(request));
-        offered.map(|whole| shown(whole, &excerpts)).chain(steps).collect()
+        offered.map(|whole| excerpted(whole, &excerpts)).chain(steps).collect()
     }
 }
 
@@ -161,7 +162,7 @@ fn longest(request: &ContextRequest) -> usize {
 }
 
 /// Returns a fragment shortened to the answering sentences.
-fn shown(whole: Fragment, excerpts: &Excerpts) -> Fragment {
+fn excerpted(whole: Fragment, excerpts: &Excerpts) -> Fragment {
     let Some(Excerpt { spans, text }) = excerpts.cut(&whole.text) else { return whole };
     let sources =
         whole.sources.iter().flat_map(|source| spans.iter().map(|span| Source { span: *span, ..*source }));
@@ -183,7 +184,7 @@ impl Floors {
     ///
     /// If few lines are wanted, words of a page or a tool do not justify an injection by themselves, and next to others
     /// they need the full evidence of a best hit.
-    fn of(recalled: &Recalled, request: &ContextRequest) -> Self {
+    fn of(recalled: &RecallResult, request: &ContextRequest) -> Self {
         if request.lines.is_none() {
             let floor = if recalled.evidence < EVIDENCE_FLOOR { EVIDENCE_FLOOR } else { 0.0 };
             return Self { own: floor, external: floor };
@@ -202,9 +203,9 @@ impl Floors {
 
 /// The rare names and numbers of a question: a turn with one of them is relevant whatever its other words are.
 #[derive(Clone, Debug, Default)]
-struct Named(Vec<String>);
+struct QueryNames(Vec<String>);
 
-impl Named {
+impl QueryNames {
     /// Finds them; empty if few lines are wanted, where silence is the usual answer and a name does not justify an
     /// injection.
     fn of(query: &str, hits: &[Hit], request: &ContextRequest) -> Self {
@@ -238,28 +239,28 @@ impl Named {
 }
 
 fn has(hit: &Hit, name: &str) -> bool {
-    let content = hit.event.kept().map_or("", |kept| kept.content.as_str());
+    let content = hit.event.body().map_or("", |kept| kept.content.as_str());
     let mut words = content.split(|c: char| !c.is_alphanumeric());
     words.any(|word| fold(word) == name)
 }
 
 /// Whether the event was known at the time, has text to show, and is not a turn of the asking session.
 fn is_known(hit: &Hit, request: &ContextRequest) -> bool {
-    let has_words = hit.event.kept().is_some_and(|kept| !kept.content.trim().is_empty());
+    let has_words = hit.event.body().is_some_and(|kept| !kept.content.trim().is_empty());
     // The substring scan, the fallback without a lexical match, does not exclude the asking session. A note is kept,
     // whatever its session; a record that the engine derived from a session counts as a part of it.
-    let is_own = hit.event.kept().is_some_and(|kept| kept.session == request.session) && !is_note(hit);
+    let is_own = hit.event.body().is_some_and(|kept| kept.session == request.session) && !is_note(hit);
     has_words && !is_own && hit.event.recorded_at <= request.as_of.belief
 }
 
 /// Whether it was stored deliberately and not by the engine.
 fn is_note(hit: &Hit) -> bool {
-    let is_made = hit.event.kept().is_none_or(|kept| kept.origin == Origin::Engine);
+    let is_made = hit.event.body().is_none_or(|kept| kept.origin == Origin::Engine);
     hit.event.role == Role::Decision && !is_made
 }
 
 fn fragment(hit: Hit) -> Option<Fragment> {
-    let Event { id, level, trust, body: Body::Kept(kept), .. } = hit.event else { return None };
+    let Event { id, level, trust, body: Body::Present(kept), .. } = hit.event else { return None };
     let remark = foreign_remark(&kept);
     let NewEvent { content, occurred_at, zone, speaker, .. } = *kept;
     Some(Fragment {
@@ -273,7 +274,7 @@ fn fragment(hit: Hit) -> Option<Fragment> {
         importance: Importance::DEFAULT,
         score: hit.score,
         parts: hit.parts,
-        because: Because::Query,
+        because: InclusionReason::Query,
         withheld: None,
     })
 }

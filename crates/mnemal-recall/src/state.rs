@@ -10,7 +10,7 @@ use mnemal_core::{Cursor, IndexBlock, IndexMark, IndexStore, ModelId, Result, Se
 use mnemal_text::Analyzer;
 
 use crate::lexical::LexicalIndex as _;
-use crate::memory::{MemoryIndex, Placed};
+use crate::memory::{MemoryIndex, PlacedBlock};
 use crate::pause::pause;
 use crate::sign_bits::{SIGN_BITS_FROM, SignBits, Vectors};
 use crate::vector::FlatIndex;
@@ -45,11 +45,11 @@ impl Generation {
 struct State {
     generation: Generation,
     /// From the beginning of the log.
-    whole: Stretch,
+    whole: IndexRange,
     /// The newest rows, until an opened space is fully loaded.
-    newest: Option<Stretch>,
+    newest: Option<IndexRange>,
     columns: Option<Columns>,
-    signs: Option<Signs>,
+    signs: Option<CachedSignBits>,
     searches: u64,
 }
 
@@ -63,7 +63,7 @@ struct Columns {
 
 /// An index of the rows after a position.
 #[derive(Clone, Debug, Default)]
-struct Stretch {
+struct IndexRange {
     /// Its start position.
     after: Cursor,
     /// Everything from the start up to here is indexed, or not indexable.
@@ -71,7 +71,7 @@ struct Stretch {
     index: Arc<MemoryIndex>,
 }
 
-impl Stretch {
+impl IndexRange {
     fn behind(after: Cursor) -> Self {
         Self { after, seen: after, index: Arc::default() }
     }
@@ -81,7 +81,7 @@ impl Stretch {
     }
 
     /// Adds blocks; if they have fewer rows than `asked`, the head is reached.
-    fn take(&mut self, blocks: Vec<IndexBlock>, asked: usize, head: Cursor, analyzer: Analyzer) {
+    fn add_blocks(&mut self, blocks: Vec<IndexBlock>, asked: usize, head: Cursor, analyzer: Analyzer) {
         let loaded = rows(&blocks);
         if loaded > 0 {
             let index = Arc::make_mut(&mut self.index);
@@ -100,7 +100,7 @@ impl Stretch {
             return;
         }
         let index = Arc::make_mut(&mut self.index);
-        for Placed { block, .. } in &later.index.blocks {
+        for PlacedBlock { block, .. } in &later.index.blocks {
             let (Some(first), Some(last)) = (block.seqs.first(), block.seqs.last()) else { continue };
             if first.0 <= self.seen.count() && last.0 > self.seen.count() {
                 return;
@@ -120,12 +120,12 @@ fn rows(blocks: &[IndexBlock]) -> usize {
 
 impl State {
     /// The stretch that answers now.
-    fn answers(&self) -> &Stretch {
+    fn answers(&self) -> &IndexRange {
         self.newest.as_ref().unwrap_or(&self.whole)
     }
 
     /// The stretch to load next, and how many rows of it are useful.
-    fn loads(&mut self, head: Cursor) -> (&mut Stretch, usize) {
+    fn loads(&mut self, head: Cursor) -> (&mut IndexRange, usize) {
         let Self { newest, whole, .. } = self;
         let Some(newest) = newest else { return (whole, usize::MAX) };
         if !newest.is_level(head) {
@@ -145,7 +145,7 @@ impl State {
 
 /// Sign bits of the first rows of the index.
 #[derive(Clone, Debug)]
-struct Signs {
+struct CachedSignBits {
     model: ModelId,
     rows: u32,
     bits: Arc<SignBits>,
@@ -163,7 +163,7 @@ pub(crate) struct Snapshot {
 
 /// Position to continue loading from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Wanted {
+struct LoadRequest {
     /// Start of the stretch.
     of: Cursor,
     /// The position after which to load.
@@ -175,12 +175,12 @@ struct Wanted {
 
 /// The shared index. No lock is held across an await.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct SharedIndex {
     state: Mutex<State>,
     analyzer: Analyzer,
 }
 
-impl Shared {
+impl SharedIndex {
     pub(crate) fn new(analyzer: Analyzer) -> Self {
         Self { state: Mutex::default(), analyzer }
     }
@@ -192,7 +192,7 @@ impl Shared {
     /// Returns the current index; missing events are counted up to `head`.
     pub(crate) fn snapshot(&self, head: Cursor) -> Snapshot {
         let state = self.state();
-        let Stretch { after, seen, index } = state.answers();
+        let IndexRange { after, seen, index } = state.answers();
         let lacks = after.count() + seen.behind(head);
         Snapshot { index: Arc::clone(index), head: *seen, lacks, generation: state.generation }
     }
@@ -204,19 +204,19 @@ impl Shared {
     pub(crate) async fn caught_up(&self, store: &dyn IndexStore, most: NonZeroUsize) -> Result<Snapshot> {
         let mark = store.mark().await?;
         let mut left = most.get();
-        while let Some(wanted) = self.wanted(&mark, most)
-            && let Some(step) = NonZeroUsize::new(left.min(STEP.get()).min(wanted.rows))
+        while let Some(request) = self.next_load(&mark, most)
+            && let Some(step) = NonZeroUsize::new(left.min(STEP.get()).min(request.rows))
         {
-            let blocks = store.load(wanted.after, step).await?;
+            let blocks = store.load(request.after, step).await?;
             left = left.saturating_sub(rows(&blocks));
-            self.take(blocks, step, wanted, &mark);
+            self.add_blocks(blocks, step, request, &mark);
             pause().await;
         }
         Ok(self.snapshot(mark.head))
     }
 
     /// The next rows to load; `None` if nothing is missing.
-    fn wanted(&self, mark: &IndexMark, most: NonZeroUsize) -> Option<Wanted> {
+    fn next_load(&self, mark: &IndexMark, most: NonZeroUsize) -> Option<LoadRequest> {
         let mut state = self.state();
         let generation = Generation::of(mark);
         if state.generation.is_behind(generation) {
@@ -232,20 +232,26 @@ impl Shared {
         }
         let before = mark.head.count().saturating_sub(most.get() as u64);
         if before > 0 && state.newest.is_none() && state.whole.seen == Cursor::START {
-            state.newest = Some(Stretch::behind(Cursor(Some(Seq(before)))));
+            state.newest = Some(IndexRange::behind(Cursor(Some(Seq(before)))));
         }
         let generation = state.generation;
-        let (Stretch { after: of, seen: after, .. }, rows) = state.loads(mark.head);
-        Some(Wanted { of: *of, after: *after, rows, generation })
+        let (IndexRange { after: of, seen: after, .. }, rows) = state.loads(mark.head);
+        Some(LoadRequest { of: *of, after: *after, rows, generation })
     }
 
     /// Adds blocks, unless another reader was faster or an erasure happened since the request.
-    fn take(&self, blocks: Vec<IndexBlock>, asked: NonZeroUsize, wanted: Wanted, mark: &IndexMark) {
+    fn add_blocks(
+        &self,
+        blocks: Vec<IndexBlock>,
+        asked: NonZeroUsize,
+        request: LoadRequest,
+        mark: &IndexMark,
+    ) {
         let mut state = self.state();
         let generation = state.generation;
-        let (stretch, rows) = state.loads(mark.head);
-        if (Wanted { of: stretch.after, after: stretch.seen, rows, generation }) == wanted {
-            stretch.take(blocks, asked.get(), mark.head, self.analyzer);
+        let (range, rows) = state.loads(mark.head);
+        if (LoadRequest { of: range.after, after: range.seen, rows, generation }) == request {
+            range.add_blocks(blocks, asked.get(), mark.head, self.analyzer);
         }
         state.settle(mark.head, self.analyzer);
     }
@@ -264,7 +270,7 @@ impl Shared {
             return Vectors { flat, signs: known };
         }
         let bits = Arc::new(SignBits::built(flat.clone(), dimensions).await);
-        let signs = Signs { model: model.clone(), rows: snapshot.index.rows(), bits };
+        let signs = CachedSignBits { model: model.clone(), rows: snapshot.index.rows(), bits };
         let mut state = self.state();
         if state.generation == snapshot.generation {
             state.signs = Some(signs.clone());
@@ -289,7 +295,7 @@ impl Shared {
         let mut state = self.state();
         state.searches += 1;
         let rows = snapshot.index.rows();
-        let fits = |signs: &&Signs| {
+        let fits = |signs: &&CachedSignBits| {
             signs.model == *model && signs.rows <= rows && rows - signs.rows <= rows / FRESH_PART
         };
         let is_same = state.generation == snapshot.generation;
@@ -349,7 +355,7 @@ mod tests {
         let turns = chat();
         let store = Counting::default();
         store.blocks.lock().unwrap().push(block(&turns[..10], 1));
-        let shared = Shared::default();
+        let shared = SharedIndex::default();
         assert_eq!(ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap().index.rows(), 10);
         assert_eq!(ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap().head.count(), 10);
         assert_eq!(store.loads.load(Ordering::Relaxed), 1);
@@ -363,7 +369,7 @@ mod tests {
         let turns = chat();
         let store = Counting::default();
         store.blocks.lock().unwrap().push(block(&turns, 1));
-        let shared = Shared::default();
+        let shared = SharedIndex::default();
         let before = ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap();
         *store.blocks.lock().unwrap() = vec![block(&turns[..5], 1), block(&turns[6..], 7)];
         store.forgets.store(1, Ordering::Relaxed);
@@ -375,12 +381,12 @@ mod tests {
     fn blocks_that_were_asked_for_before_an_erasure_are_not_taken_over() {
         let store = Counting::default();
         store.blocks.lock().unwrap().push(block(&chat(), 1));
-        let shared = Shared::default();
+        let shared = SharedIndex::default();
         let old = ready(store.mark()).unwrap();
-        let asked = shared.wanted(&old, NonZeroUsize::MAX).unwrap();
+        let asked = shared.next_load(&old, NonZeroUsize::MAX).unwrap();
         let new = IndexMark { forgets: 1, ..old };
-        assert!(shared.wanted(&new, NonZeroUsize::MAX).is_some());
-        shared.take(vec![block(&chat(), 1)], STEP, asked, &old);
+        assert!(shared.next_load(&new, NonZeroUsize::MAX).is_some());
+        shared.add_blocks(vec![block(&chat(), 1)], STEP, asked, &old);
         assert_eq!(shared.snapshot(old.head).index.rows(), 0);
     }
 
@@ -398,7 +404,7 @@ mod tests {
     #[test]
     fn the_first_answers_of_a_large_space_know_the_newest_rows_and_say_what_they_lack() {
         let store = Counting { blocks: Mutex::new(rows_of_one()), ..Counting::default() };
-        let (shared, most) = (Shared::default(), NonZeroUsize::new(8).unwrap());
+        let (shared, most) = (SharedIndex::default(), NonZeroUsize::new(8).unwrap());
         let ask = || seen(&ready(shared.caught_up(&store, most)).unwrap());
         assert_eq!(ask(), (8, 22, 14));
         assert_eq!(shared.snapshot(Cursor(Some(Seq(22)))).index.event(0), Some(crate::fixture::id(15)));
@@ -415,7 +421,7 @@ mod tests {
     #[test]
     fn an_erasure_while_a_space_is_loaded_starts_both_parts_anew() {
         let store = Counting { blocks: Mutex::new(rows_of_one()), ..Counting::default() };
-        let (shared, most) = (Shared::default(), NonZeroUsize::new(8).unwrap());
+        let (shared, most) = (SharedIndex::default(), NonZeroUsize::new(8).unwrap());
         let ask = || seen(&ready(shared.caught_up(&store, most)).unwrap());
         assert_eq!(ask(), (8, 22, 14));
         store.blocks.lock().unwrap().remove(20);
@@ -430,7 +436,7 @@ mod tests {
         let mut rows = rows_of_one();
         let tail = rows.split_off(4);
         let store = Counting { blocks: Mutex::new(rows), ..Counting::default() };
-        let (shared, most) = (Shared::default(), NonZeroUsize::new(8).unwrap());
+        let (shared, most) = (SharedIndex::default(), NonZeroUsize::new(8).unwrap());
         let ask = || seen(&ready(shared.caught_up(&store, most)).unwrap());
         assert_eq!(ask(), (4, 4, 0));
         store.blocks.lock().unwrap().extend(tail);
@@ -468,7 +474,7 @@ mod tests {
             block
         };
         let store = Counting { blocks: Mutex::new(vec![with_vector(0)]), ..Counting::default() };
-        let shared = Shared::default();
+        let shared = SharedIndex::default();
         let query = QueryVector::new(&[1.0; 4]).unwrap();
         let found = || {
             let snapshot = ready(shared.caught_up(&store, NonZeroUsize::MAX)).unwrap();

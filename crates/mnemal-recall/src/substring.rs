@@ -4,9 +4,9 @@ use mnemal_core::{Cursor, Event, Score, ScorePart};
 use mnemal_text::{Analyzer, fold};
 
 use crate::answer::cut;
-use crate::evidence::{EvidenceRule, Grounds};
+use crate::evidence::{EvidenceFeatures, EvidenceRule};
 use crate::question::content_words;
-use crate::request::{FoundBy, Hit, RecallRequest, Recalled, UsedMode};
+use crate::request::{Hit, MatchReason, RecallRequest, RecallResult, UsedMode};
 
 /// Fewest bytes of a word that may match inside another word; a Chinese character has three. Source: own choice.
 const SHORTEST: usize = 3;
@@ -18,14 +18,14 @@ const LEAST_SHARE: f32 = 0.35;
 /// shares.
 ///
 /// The whole query counts as 1. Hits below [`LEAST_SHARE`] are dropped.
-pub(crate) fn scan(request: &RecallRequest, analyzer: Analyzer, events: Vec<Event>) -> Recalled {
+pub(crate) fn scan(request: &RecallRequest, analyzer: Analyzer, events: Vec<Event>) -> RecallResult {
     let words = content_words(&request.query, analyzer).map(fold);
     let words: Vec<String> = words.filter(|word| word.len() >= SHORTEST).collect();
     let whole = fold(request.query.trim());
     let head = Cursor(events.iter().map(|event| event.seq).max());
     let mut found: Vec<(f32, Event)> = events
         .into_iter()
-        .filter_map(|event| Some((share(&event.kept()?.content, &whole, &words), event)))
+        .filter_map(|event| Some((share(&event.body()?.content, &whole, &words), event)))
         .filter(|(share, _)| *share >= least(request))
         .collect();
     found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.seq.cmp(&one.seq)));
@@ -33,7 +33,7 @@ pub(crate) fn scan(request: &RecallRequest, analyzer: Analyzer, events: Vec<Even
     let mut hits: Vec<Hit> = found.into_iter().map(|(share, event)| hit(share, event)).collect();
     cut(&mut hits, request.max_tokens, None);
     let evidence = hits.first().map_or(0.0, |hit| hit.evidence);
-    Recalled { hits, withheld: Vec::new(), used: UsedMode::Substring, evidence, head, model: None }
+    RecallResult { hits, withheld: Vec::new(), used: UsedMode::Substring, evidence, head, model: None }
 }
 
 fn least(request: &RecallRequest) -> f32 {
@@ -50,17 +50,17 @@ fn share(content: &str, whole: &str, words: &[String]) -> f32 {
 }
 
 fn hit(share: f32, event: Event) -> Hit {
-    let grounds = Grounds { coverage: share, ..Grounds::default() };
+    let features = EvidenceFeatures { coverage: share, ..EvidenceFeatures::default() };
     let part = ScorePart { name: "substring", raw: share, normalised: share, weight: 1.0, value: share };
     Hit {
         event,
         score: Score::new(share),
-        evidence: grounds.evidence(&EvidenceRule::LEARNT),
-        grounds,
+        evidence: features.evidence(&EvidenceRule::LEARNT),
+        features,
         reranked: None,
         parts: vec![part],
-        neighbour_share: 0.0,
-        found_by: FoundBy::Substring,
+        neighbor_share: 0.0,
+        found_by: MatchReason::Substring,
         before: None,
         after: None,
         space: None,

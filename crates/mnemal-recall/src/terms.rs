@@ -1,6 +1,6 @@
 //! Index terms and marks of an event, and the text to embed.
 
-use mnemal_core::{Decision, Deed, EventKind, Marks, NewEvent, NoteKey, Role, Tag, TermHash, Terms};
+use mnemal_core::{Decision, EventKind, Marks, NewEvent, NoteKey, OperationKind, Role, Tag, TermHash, Terms};
 use mnemal_extract::turn_marks;
 use mnemal_text::{Analyzer, date_terms, term_hash};
 
@@ -52,8 +52,7 @@ pub fn indexed_text(event: &NewEvent) -> String {
 
 /// Whether an event can be found: it has words, and does not only repeat another event, as a digest does.
 pub(crate) fn is_found(event: &NewEvent) -> bool {
-    let is_digest =
-        matches!(&event.kind, EventKind::Operation(done) if matches!(done.deed, Deed::Digest { .. }));
+    let is_digest = matches!(&event.kind, EventKind::Operation(done) if matches!(done.kind, OperationKind::Digest { .. }));
     !is_digest && (!event.content.trim().is_empty() || event.metadata.contains_key("caption"))
 }
 
@@ -73,9 +72,10 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
         }
     }
     if let EventKind::Operation(operation) = &event.kind
-        && let Some(filed) = operation.deed.filed()
+        && let Some(classification) = operation.kind.classification()
     {
-        let names = [filed.category.as_str()].into_iter().chain(filed.tags.iter().map(Tag::as_str));
+        let names =
+            [classification.category.as_str()].into_iter().chain(classification.tags.iter().map(Tag::as_str));
         names.for_each(|name| add_name(&mut text, name));
     }
     if event.kind == EventKind::Document {
@@ -86,7 +86,7 @@ pub fn index_terms(event: &NewEvent, analyzer: Analyzer) -> Terms {
     let day = event.occurred_at.civil(&event.zone);
     // The date itself is in the text; its month and weekday names are not.
     hashes.extend(date_terms(day.year, day.month, day.day).iter().take(2).map(|term| term_hash(term)));
-    counted(hashes)
+    term_counts(hashes)
 }
 
 /// Adds a note's key, tag or category as words on a line of their own.
@@ -129,7 +129,7 @@ pub(crate) fn is_message(role: Role) -> bool {
     matches!(role, Role::User | Role::Assistant)
 }
 
-fn counted(mut hashes: Vec<u64>) -> Terms {
+fn term_counts(mut hashes: Vec<u64>) -> Terms {
     let length = u32::try_from(hashes.len()).unwrap_or(u32::MAX);
     hashes.sort_unstable();
     let mut counts: Vec<(TermHash, u16)> = Vec::with_capacity(hashes.len());

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use mnemal_core::{IndexBlock, ModelId, VectorColumn};
 
-use crate::best::{Best, Ranked};
 use crate::kernel::{products, products_at};
-use crate::memory::{MemoryIndex, Placed};
+use crate::memory::{MemoryIndex, PlacedBlock};
 use crate::rows::RowSet;
+use crate::top_k::{ScoredRow, TopK};
 
 /// Rows, and parts of an index, that are prefetched together. Source: measured, 100,000 rows of 128 dimensions; 8 and 32
 /// are no better.
@@ -18,7 +18,7 @@ const CACHE_LINE: usize = 64;
 
 /// A row with its cosine.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Near {
+pub struct Neighbor {
     /// The row.
     pub row: u32,
     /// The cosine, −1 to 1, as the int8 codes give it.
@@ -33,7 +33,7 @@ pub struct Near {
 /// approximate index may miss some.
 pub trait VectorIndex: Debug + Send + Sync {
     /// Returns the rows of the filter nearest to the query.
-    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near>;
+    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Neighbor>;
 
     /// Returns the cosine of a row; `None` if it has no vector.
     fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32>;
@@ -84,12 +84,12 @@ impl QueryVector {
 /// Cheap to clone: the searched data is shared.
 #[derive(Clone, Debug, Default)]
 pub struct FlatIndex {
-    parts: Arc<[Part]>,
+    parts: Arc<[BlockVectors]>,
 }
 
 /// The vectors of one block.
 #[derive(Clone, Debug)]
-struct Part {
+struct BlockVectors {
     /// The number of its first row.
     first: u32,
     block: Arc<IndexBlock>,
@@ -97,7 +97,7 @@ struct Part {
     column: usize,
 }
 
-impl Part {
+impl BlockVectors {
     /// `None` for a block without a vector of the model.
     fn of(first: u32, block: Arc<IndexBlock>, model: &ModelId) -> Option<Self> {
         let is_meant = |column: &VectorColumn| column.model == *model && column.dimensions > 0;
@@ -118,14 +118,14 @@ impl FlatIndex {
         let parts = blocks.into_iter().filter_map(|block| {
             let start = first;
             first = first.saturating_add(u32::try_from(block.len()).unwrap_or(u32::MAX));
-            Part::of(start, block, &model)
+            BlockVectors::of(start, block, &model)
         });
         Self { parts: parts.collect() }
     }
 
     /// Searches the in-memory index. Costs one step per block.
     pub(crate) fn over(index: &MemoryIndex, model: &ModelId) -> Self {
-        let part = |placed: &Placed| Part::of(placed.first, Arc::clone(&placed.block), model);
+        let part = |placed: &PlacedBlock| BlockVectors::of(placed.first, Arc::clone(&placed.block), model);
         Self { parts: index.blocks.iter().filter_map(part).collect() }
     }
 
@@ -139,7 +139,7 @@ impl FlatIndex {
         mut show: impl FnMut(u32, f32),
     ) {
         for parts in self.parts.chunks(TOGETHER) {
-            let lengths = parts.iter().filter_map(Part::column).map(|column| column.scales.len());
+            let lengths = parts.iter().filter_map(BlockVectors::column).map(|column| column.scales.len());
             std::hint::black_box(lengths.sum::<usize>());
             let mut wanted: [&[u32]; TOGETHER] = [&[]; TOGETHER];
             for ((first, column), wanted) in columns_of(parts, query).zip(&mut wanted) {
@@ -202,8 +202,8 @@ impl FlatIndex {
         query: &QueryVector,
         filter: &RowSet,
         limit: usize,
-    ) -> Vec<Near> {
-        let mut best = Best::new(limit);
+    ) -> Vec<Neighbor> {
+        let mut best = TopK::new(limit);
         let mut sums: Vec<i32> = Vec::new();
         let older = self.parts.partition_point(|part| part.first <= start).saturating_sub(1);
         let parts = self.parts.get(older..).unwrap_or_default();
@@ -222,12 +222,12 @@ impl FlatIndex {
                 }
             }
         }
-        best.into_sorted().into_iter().map(Near::from).collect()
+        best.into_sorted().into_iter().map(Neighbor::from).collect()
     }
 }
 
 impl VectorIndex for FlatIndex {
-    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Near> {
+    fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Neighbor> {
         self.nearest_from(0, query, filter, limit)
     }
 
@@ -237,12 +237,15 @@ impl VectorIndex for FlatIndex {
     }
 }
 
-fn columns(parts: &[Part]) -> impl Iterator<Item = (u32, &VectorColumn)> {
+fn columns(parts: &[BlockVectors]) -> impl Iterator<Item = (u32, &VectorColumn)> {
     parts.iter().filter_map(|part| Some((part.first, part.column()?)))
 }
 
 /// The columns with vectors comparable to the query.
-fn columns_of<'a>(parts: &'a [Part], query: &QueryVector) -> impl Iterator<Item = (u32, &'a VectorColumn)> {
+fn columns_of<'a>(
+    parts: &'a [BlockVectors],
+    query: &QueryVector,
+) -> impl Iterator<Item = (u32, &'a VectorColumn)> {
     let dimensions = query.dimensions();
     columns(parts).filter(move |(_, column)| column.dimensions == dimensions)
 }
@@ -295,8 +298,8 @@ fn cosine_in(column: &VectorColumn, place: usize, query: &QueryVector) -> Option
     Some(query.cosine(sum, scale))
 }
 
-impl From<Ranked> for Near {
-    fn from(ranked: Ranked) -> Self {
+impl From<ScoredRow> for Neighbor {
+    fn from(ranked: ScoredRow) -> Self {
         Self { row: ranked.row, cosine: ranked.score }
     }
 }

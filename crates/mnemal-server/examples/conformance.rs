@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use mnemal::{Engine, Spaces, SystemClock};
+use mnemal::ports::SystemClock;
+use mnemal::{Engine, Spaces};
 use mnemal_server::auth::Keyring;
 use mnemal_server::http::{Access, Server};
 use mnemal_server::{AuthMode, ServerSettings};
@@ -172,7 +173,7 @@ enum Step {
 
 /// The capabilities of a client for questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum Request {
     /// A person and a model.
     Both,
     /// A model alone.
@@ -184,7 +185,7 @@ fn step(
     name: &str,
     answers: &InputResponses,
     state: Option<&str>,
-    whom: Asked,
+    whom: Request,
 ) -> Result<Option<Step>, ErrorData> {
     let sealed = |state: &str| Some(format!("{state}{SEAL}"));
     let name_of = |key: &str, field: &str| {
@@ -245,7 +246,7 @@ fn step(
         }
         "test_input_required_result_capabilities" => {
             let mut asked = json!({"greeting": sampled("Generate a greeting", 50)});
-            if let (Asked::Both, Some(all)) = (whom, asked.as_object_mut()) {
+            if let (Request::Both, Some(all)) = (whom, asked.as_object_mut()) {
                 all.insert("user_name".to_owned(), who());
             }
             Step::Ask(asked, None)
@@ -325,7 +326,7 @@ impl ServerHandler for Fixtures {
             return Ok(result.into());
         }
         let can_ask = context.client_capabilities().is_some_and(|can| can.elicitation.is_some());
-        let whom = if can_ask { Asked::Both } else { Asked::Model };
+        let whom = if can_ask { Request::Both } else { Request::Model };
         let answers = request.input_responses.unwrap_or_default();
         match step(&request.name, &answers, request.request_state.as_deref(), whom)? {
             Some(Step::Say(text)) => Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into()),
@@ -431,7 +432,7 @@ impl ServerHandler for Fixtures {
             ]),
             name => {
                 let answers = request.input_responses.unwrap_or_default();
-                match step(name, &answers, request.request_state.as_deref(), Asked::Both)? {
+                match step(name, &answers, request.request_state.as_deref(), Request::Both)? {
                     Some(Step::Ask(questions, state)) => return Ok(asked(questions, state)?.into()),
                     Some(Step::Say(said)) => json!([text(&said)]),
                     None => return Err(no("such prompt")),

@@ -11,5 +11,5 @@ pub(crate) use crate::hex::hex;
 
 pub(crate) use self::key::base32;
 pub use self::key::{KeyId, Secret};
-pub use self::keyring::{Issued, KeyEntry, Keyring, NewKey, local_key};
-pub use self::right::{Class, Principal, Right, Rights};
+pub use self::keyring::{IssuedKey, KeyEntry, Keyring, NewKey, local_key};
+pub use self::right::{KeyClass, Principal, Right, Rights};

@@ -9,54 +9,54 @@
 //! runs, at most for the request timeout. A function that changes something runs as its own task: a disconnect or a timeout does
 //! not interrupt it.
 
-mod area;
+mod blocking_stream;
 mod body;
-mod bounds;
 mod call;
+mod connection_limit;
 mod cursor;
-mod desks;
-mod edge;
-mod errand;
-mod flow;
 mod host;
+mod idempotency;
 mod jobs;
 mod mcp;
+mod middleware;
 mod openapi;
-#[cfg(unix)]
-mod pipe;
 mod problem;
-mod replay;
+mod query_permits;
+mod remote_command;
 mod reply;
 mod route;
-mod seats;
+mod routes;
 mod serve;
 #[cfg(unix)]
 mod socket;
+#[cfg(unix)]
+mod stdio_proxy;
+mod user_scope;
 
 use crate::auth::Right;
 
-pub use self::edge::Server;
-pub use self::errand::{Asking, Done, ERRANDS, Errands, Refused};
 pub use self::host::Access;
 pub use self::mcp::SPACE;
-#[cfg(unix)]
-pub use self::pipe::{Led, PIPED, PIPES, Pipes};
-pub use self::serve::Doors;
+pub use self::middleware::Server;
+pub use self::remote_command::{Caller, CommandFuture, REMOTE_COMMANDS, Rejection, RemoteCommands};
+pub use self::serve::Listeners;
 #[cfg(unix)]
 pub use self::socket::{LocalSocket, SOCKET};
+#[cfg(unix)]
+pub use self::stdio_proxy::{PIPED, PIPES, ProxyTarget, ProxyTargets};
 
 /// Returns the right that each operation needs, by its name; public operations are left out.
 pub fn rights() -> Vec<(&'static str, Right)> {
     let needed = |route: &route::Route| match route.needs {
-        route::Needs::Right(right) => Some((route.operation, right)),
-        route::Needs::Nothing => None,
+        route::Authorization::Right(right) => Some((route.operation, right)),
+        route::Authorization::Nothing => None,
     };
-    area::routes().iter().filter_map(needed).collect()
+    routes::routes().iter().filter_map(needed).collect()
 }
 
 /// Returns every operation with its method and path, in no particular order.
 pub fn operations() -> Vec<(String, String)> {
     let operation =
         |route: route::Route| (route.operation.to_owned(), format!("{} {}", route.method, route.path));
-    area::routes().into_iter().map(operation).collect()
+    routes::routes().into_iter().map(operation).collect()
 }

@@ -8,22 +8,23 @@
 
 pub(crate) mod answer;
 mod arguments;
+mod bounded_list;
 mod catalogue;
 mod categories;
 mod chatgpt;
 mod classic;
 mod context;
+mod cursor;
 mod dream;
 mod entity;
 mod explain;
+mod fact_lines;
 mod forget;
 mod ingest;
 mod lifecycle;
-mod listed;
-pub(crate) mod moment;
 pub(crate) mod nearest;
 mod note;
-mod place;
+pub(crate) mod parse_time;
 mod prompt;
 mod question;
 pub(crate) mod recall;
@@ -35,7 +36,6 @@ mod stateless;
 mod status;
 pub(crate) mod store;
 mod summary;
-mod tell;
 mod timeline;
 pub(crate) mod token;
 mod tool;
@@ -52,7 +52,7 @@ use crate::mcp::lifecycle::Lifecycle;
 use crate::mcp::server::Server;
 #[cfg(feature = "http")]
 pub(crate) use crate::mcp::stateless::StatelessService;
-pub use crate::mcp::tool::{Profile, Reach};
+pub use crate::mcp::tool::{Profile, ToolAccess};
 use crate::mcp::upkeep::Upkeep;
 
 /// Options of an MCP server.
@@ -62,7 +62,7 @@ pub struct Options {
     /// The tool profile.
     pub profile: Profile,
     /// The rights of the caller.
-    pub reach: Reach,
+    pub reach: ToolAccess,
     /// Text appended to the server's instructions, after a blank line; empty for none.
     pub extra_instructions: String,
 }
@@ -77,7 +77,7 @@ impl Options {
 
     /// Sets the rights of the caller.
     #[must_use]
-    pub fn with_reach(mut self, reach: Reach) -> Self {
+    pub fn with_reach(mut self, reach: ToolAccess) -> Self {
         self.reach = reach;
         self
     }
@@ -126,7 +126,7 @@ where
 {
     let (transport, ended) = Lifecycle::around(AsyncRwTransport::new_server(read, write));
     let upkeep = Upkeep::new(memory.engine().clone(), ended.clone())?;
-    let server = Server::new(memory, &options, ended).heard();
+    let server = Server::new(memory, &options, ended).with_notifications();
     match serve_server(server, transport).await {
         Ok(running) => match tokio::join!(running.waiting(), upkeep.run()) {
             (Ok(_reason), ()) => Ok(()),

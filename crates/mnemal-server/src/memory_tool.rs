@@ -69,24 +69,24 @@ pub struct MemoryToolOutput {
 
 /// An error of the model, or of the engine.
 #[derive(Debug)]
-enum Refused {
+enum ToolFailure {
     /// An error of the model, with its description.
     Told(String),
     /// An error of the engine.
     Failed(Error),
 }
 
-impl From<Error> for Refused {
+impl From<Error> for ToolFailure {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
-fn told<T>(why: impl Into<String>) -> Done<T> {
-    Err(Refused::Told(why.into()))
+fn failure<T>(why: impl Into<String>) -> ToolResult<T> {
+    Err(ToolFailure::Told(why.into()))
 }
 
-type Done<T> = std::result::Result<T, Refused>;
+type ToolResult<T> = std::result::Result<T, ToolFailure>;
 
 /// Runs one command over the notes of a space; the agent is the author of its writes, and archived files can be restored.
 ///
@@ -104,8 +104,8 @@ pub async fn run(
     let executor = Executor { memory, channel };
     match executor.run(command).await {
         Ok(output) => Ok(MemoryToolOutput { output, is_error: false }),
-        Err(Refused::Told(output)) => Ok(MemoryToolOutput { output, is_error: true }),
-        Err(Refused::Failed(error)) => match error.kind() {
+        Err(ToolFailure::Told(output)) => Ok(MemoryToolOutput { output, is_error: true }),
+        Err(ToolFailure::Failed(error)) => match error.kind() {
             ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::Conflict => {
                 Ok(MemoryToolOutput { output: error.what().to_owned(), is_error: true })
             }
@@ -115,10 +115,10 @@ pub async fn run(
 }
 
 /// Returns a required argument of a command.
-fn needed<'a>(command: &str, name: &str, value: Option<&'a String>) -> Done<&'a str> {
+fn needed<'a>(command: &str, name: &str, value: Option<&'a String>) -> ToolResult<&'a str> {
     match value {
         Some(value) => Ok(value),
-        None => told(format!("{command} needs the argument {name}.")),
+        None => failure(format!("{command} needs the argument {name}.")),
     }
 }
 
@@ -128,7 +128,7 @@ struct Executor<'a> {
 }
 
 impl Executor<'_> {
-    async fn run(&self, call: &MemoryToolCommand) -> Done<String> {
+    async fn run(&self, call: &MemoryToolCommand) -> ToolResult<String> {
         let name = call.command.as_str();
         let text = |argument, value| needed(name, argument, value);
         match name {
@@ -147,7 +147,7 @@ impl Executor<'_> {
                 let path = text("path", call.path.as_ref())?;
                 let lines = text("insert_text", call.insert_text.as_ref())?;
                 let Some(line) = call.insert_line else {
-                    return told("insert needs the argument insert_line.");
+                    return failure("insert needs the argument insert_line.");
                 };
                 self.change(path, |content| edit::inserted(content, line, lines)).await
             }
@@ -156,39 +156,41 @@ impl Executor<'_> {
                 let old = text("old_path", call.old_path.as_ref())?;
                 self.rename(old, text("new_path", call.new_path.as_ref())?).await
             }
-            _ => told(format!(
+            _ => failure(format!(
                 "There is no command {name:?}; the commands are view, create, str_replace, insert, delete and rename."
             )),
         }
     }
 
-    async fn tree(&self) -> Done<Tree> {
+    async fn tree(&self) -> ToolResult<Tree> {
         let filter = LearningFilter { kind: Within::Only(LearningKind::Note), ..LearningFilter::all() };
         Ok(Tree::new(self.memory.notes(&filter).await?))
     }
 
-    async fn view(&self, path: &str, range: Option<&[i64]>) -> Done<String> {
-        let place = tree::place(path)?;
+    async fn view(&self, path: &str, range: Option<&[i64]>) -> ToolResult<String> {
+        let place = tree::parse_path(path)?;
         let tree = self.tree().await?;
         if let Some((_, row)) = tree.file(&place) {
             return edit::numbered(path, &row.content, range);
         }
         match tree.listing(&place) {
-            Some(_) if range.is_some() => told(format!("{path} is a directory, and view_range is of files.")),
+            Some(_) if range.is_some() => {
+                failure(format!("{path} is a directory, and view_range is of files."))
+            }
             Some(listing) => Ok(listing),
-            None => told(no_such(path)),
+            None => failure(no_such(path)),
         }
     }
 
-    async fn create(&self, path: &str, text: &str) -> Done<String> {
-        let place = tree::place(path)?;
+    async fn create(&self, path: &str, text: &str) -> ToolResult<String> {
+        let place = tree::parse_path(path)?;
         let tree = self.tree().await?;
         if let Some((_, row)) = tree.file(&place) {
-            self.write(row, mnemal::key_of(row)?, row.category.clone(), text).await?;
+            self.write(row, mnemal::learnings::key_of(row)?, row.category.clone(), text).await?;
         } else {
             let (category, name) = place.parts()?;
             if !tree.below(&place).is_empty() {
-                return told(format!("{path} is a directory."));
+                return failure(format!("{path} is a directory."));
             }
             let key = tree.key(&category, name, None)?;
             let call = self.memory.remember(checked(text)?).key(key.clone()).category(category);
@@ -197,25 +199,29 @@ impl Executor<'_> {
         Ok(format!("File created successfully at: {path}"))
     }
 
-    async fn change(&self, path: &str, edit: impl FnOnce(&str) -> Done<(String, String)>) -> Done<String> {
-        let place = tree::place(path)?;
+    async fn change(
+        &self,
+        path: &str,
+        edit: impl FnOnce(&str) -> ToolResult<(String, String)>,
+    ) -> ToolResult<String> {
+        let place = tree::parse_path(path)?;
         let tree = self.tree().await?;
         let Some((_, row)) = tree.file(&place) else {
-            return told(if tree.below(&place).is_empty() && !place.is_root() {
+            return failure(if tree.below(&place).is_empty() && !place.is_root() {
                 no_such(path)
             } else {
                 format!("{path} is a directory.")
             });
         };
         let (text, told) = edit(&row.content)?;
-        self.write(row, mnemal::key_of(row)?, row.category.clone(), &text).await?;
+        self.write(row, mnemal::learnings::key_of(row)?, row.category.clone(), &text).await?;
         Ok(told)
     }
 
-    async fn delete(&self, path: &str) -> Done<String> {
-        let place = tree::place(path)?;
+    async fn delete(&self, path: &str) -> ToolResult<String> {
+        let place = tree::parse_path(path)?;
         if place.is_root() {
-            return told(format!("{ROOT} itself cannot be deleted."));
+            return failure(format!("{ROOT} itself cannot be deleted."));
         }
         let tree = self.tree().await?;
         let rows = match tree.file(&place) {
@@ -229,18 +235,18 @@ impl Executor<'_> {
         Ok(format!("Successfully deleted {path}"))
     }
 
-    async fn rename(&self, old: &str, new: &str) -> Done<String> {
-        let (from, to) = (tree::place(old)?, tree::place(new)?);
+    async fn rename(&self, old: &str, new: &str) -> ToolResult<String> {
+        let (from, to) = (tree::parse_path(old)?, tree::parse_path(new)?);
         if from.is_root() {
-            return told(format!("{ROOT} itself cannot be renamed."));
+            return failure(format!("{ROOT} itself cannot be renamed."));
         }
         let tree = self.tree().await?;
         if to.is_root() || tree.file(&to).is_some() || !tree.below(&to).is_empty() {
-            return told(format!("The destination {new} already exists."));
+            return failure(format!("The destination {new} already exists."));
         }
-        let moved: Vec<(tree::Place, &Learning)> = match tree.file(&from) {
+        let moved: Vec<(tree::VirtualPath, &Learning)> = match tree.file(&from) {
             Some((_, row)) => vec![(to, row)],
-            None if to.is_below(&from) => return told(format!("{new} is inside {old}.")),
+            None if to.is_below(&from) => return failure(format!("{new} is inside {old}.")),
             None => tree.below(&from).into_iter().map(|(path, row)| (to.moved(&from, path), row)).collect(),
         };
         let rows: Vec<&Learning> = moved.iter().map(|(_, row)| *row).collect();
@@ -257,25 +263,26 @@ impl Executor<'_> {
     }
 
     /// Stores a new text of a note and keeps its other fields.
-    async fn write(&self, row: &Learning, key: NoteKey, category: Category, text: &str) -> Done<()> {
+    async fn write(&self, row: &Learning, key: NoteKey, category: Category, text: &str) -> ToolResult<()> {
         if row.level == Level::User {
-            return told(format!(
+            return failure(format!(
                 "{key} is what the user said or confirmed, and stays as it is; create another file."
             ));
         }
         let call = self.memory.remember(checked(text)?).key(key.clone()).category(category);
         let call = row.tags.iter().fold(call.importance(row.importance), |call, tag| call.tag(tag.clone()));
-        self.stored(key, row.expires_at.into_iter().fold(call, mnemal::RememberCall::expires_at)).await
+        self.stored(key, row.expires_at.into_iter().fold(call, mnemal::events::RememberCall::expires_at))
+            .await
     }
 
-    async fn stored(&self, key: NoteKey, call: mnemal::RememberCall) -> Done<()> {
+    async fn stored(&self, key: NoteKey, call: mnemal::events::RememberCall) -> ToolResult<()> {
         let stored = call.message(|message| message.channel(self.channel.clone())).await?;
-        match store::standing(self.memory, Some(&key), &stored).await.1 {
-            "quarantined" => told(
+        match store::current_state(self.memory, Some(&key), &stored).await.1 {
+            "quarantined" => failure(
                 "This reads like an instruction; it was held back and will not be recalled until a person confirms it.",
             ),
             "superseded" => {
-                told(format!("The user's own words hold under {key}; this was kept in its history only."))
+                failure(format!("The user's own words hold under {key}; this was kept in its history only."))
             }
             _ => Ok(()),
         }
@@ -283,32 +290,35 @@ impl Executor<'_> {
 }
 
 /// Returns the keys of files that an agent may archive, or the reason why it may not.
-fn own(path: &str, rows: &[&Learning], verb: &str) -> Done<Vec<NoteKey>> {
+fn own(path: &str, rows: &[&Learning], verb: &str) -> ToolResult<Vec<NoteKey>> {
     if rows.is_empty() {
-        return told(no_such(path));
+        return failure(no_such(path));
     }
     if rows.len() > MOST_AT_ONCE {
-        return told(format!(
+        return failure(format!(
             "{path} holds {} files, and one call may {verb} {MOST_AT_ONCE}; name a directory below it.",
             rows.len()
         ));
     }
     if let Some(row) = rows.iter().find(|row| row.level == Level::User) {
-        return told(format!("{} is what the user said or confirmed; only a person may {verb} it.", row.id));
+        return failure(format!(
+            "{} is what the user said or confirmed; only a person may {verb} it.",
+            row.id
+        ));
     }
-    rows.iter().map(|row| Ok(mnemal::key_of(row)?)).collect()
+    rows.iter().map(|row| Ok(mnemal::learnings::key_of(row)?)).collect()
 }
 
 fn no_such(path: &str) -> String {
     format!("The path {path} does not exist. Please provide a valid path.")
 }
 
-fn checked(text: &str) -> Done<String> {
+fn checked(text: &str) -> ToolResult<String> {
     if text.trim().is_empty() {
-        return told("A file of memories needs words.");
+        return failure("A file of memories needs words.");
     }
     if text.len() > LONGEST_MEMORY {
-        return told(format!("A file has at most {LONGEST_MEMORY} bytes; split it into several."));
+        return failure(format!("A file has at most {LONGEST_MEMORY} bytes; split it into several."));
     }
     Ok(text.to_owned())
 }

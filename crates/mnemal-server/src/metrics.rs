@@ -9,12 +9,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper::{Method, StatusCode};
-use mnemal::Asked;
+use mnemal::model::RequestCounts;
 use mnemal_core::{GapCause, HealthReport, Status};
 
 /// The type of a metric family.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum MetricKind {
     Counter,
     Gauge,
     /// A histogram with these upper bounds.
@@ -29,43 +29,47 @@ const HITS: &[f64] = &[0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 const TOKENS: &[f64] = &[0.0, 100.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0];
 
 /// Name, kind and help of every family. Source: own choice; names follow the Prometheus conventions.
-const FAMILIES: &[(&str, Kind, &str)] = &[
-    ("mnemal_build_info", Kind::Gauge, "The version that runs; always 1."),
-    ("mnemal_http_requests_total", Kind::Counter, "Requests that were answered."),
-    ("mnemal_http_request_duration_seconds", Kind::Histogram(SECONDS), "Time from head to answer."),
-    ("mnemal_mcp_calls_total", Kind::Counter, "Calls of tools."),
-    ("mnemal_recall_duration_seconds", Kind::Histogram(SECONDS), "Time of a search."),
-    ("mnemal_recall_hits", Kind::Histogram(HITS), "Hits of a search."),
-    ("mnemal_recall_empty_total", Kind::Counter, "Searches that found nothing."),
-    ("mnemal_context_duration_seconds", Kind::Histogram(SECONDS), "Time of a context."),
-    ("mnemal_context_tokens", Kind::Histogram(TOKENS), "Tokens of a context."),
-    ("mnemal_answer_duration_seconds", Kind::Histogram(SECONDS), "Time of an answer to a question."),
-    ("mnemal_answer_unknown_total", Kind::Counter, "Questions to which the answer is not known."),
-    ("mnemal_events_total", Kind::Counter, "Events that were stored."),
+const FAMILIES: &[(&str, MetricKind, &str)] = &[
+    ("mnemal_build_info", MetricKind::Gauge, "The version that runs; always 1."),
+    ("mnemal_http_requests_total", MetricKind::Counter, "Requests that were answered."),
+    ("mnemal_http_request_duration_seconds", MetricKind::Histogram(SECONDS), "Time from head to answer."),
+    ("mnemal_mcp_calls_total", MetricKind::Counter, "Calls of tools."),
+    ("mnemal_recall_duration_seconds", MetricKind::Histogram(SECONDS), "Time of a search."),
+    ("mnemal_recall_hits", MetricKind::Histogram(HITS), "Hits of a search."),
+    ("mnemal_recall_empty_total", MetricKind::Counter, "Searches that found nothing."),
+    ("mnemal_context_duration_seconds", MetricKind::Histogram(SECONDS), "Time of a context."),
+    ("mnemal_context_tokens", MetricKind::Histogram(TOKENS), "Tokens of a context."),
+    ("mnemal_answer_duration_seconds", MetricKind::Histogram(SECONDS), "Time of an answer to a question."),
+    ("mnemal_answer_unknown_total", MetricKind::Counter, "Questions to which the answer is not known."),
+    ("mnemal_events_total", MetricKind::Counter, "Events that were stored."),
     (
         "mnemal_layer_behind",
-        Kind::Gauge,
+        MetricKind::Gauge,
         "Events by which a layer of the open spaces is behind the log, at most.",
     ),
-    ("mnemal_degraded", Kind::Gauge, "Whether a layer of an open space does not answer in full."),
+    ("mnemal_degraded", MetricKind::Gauge, "Whether a layer of an open space does not answer in full."),
     (
         "mnemal_dream_last_cycle",
-        Kind::Gauge,
+        MetricKind::Gauge,
         "Numbers of the last cycles over the notes, of the open spaces together.",
     ),
-    ("mnemal_dream_last_cycle_duration_seconds", Kind::Gauge, "Time of the longest of these cycles."),
-    ("mnemal_jobs_total", Kind::Counter, "Background jobs that ended."),
-    ("mnemal_llm_requests_total", Kind::Counter, "Requests to language models, repetitions included."),
-    ("mnemal_llm_tokens_total", Kind::Counter, "Tokens to and from language models."),
+    ("mnemal_dream_last_cycle_duration_seconds", MetricKind::Gauge, "Time of the longest of these cycles."),
+    ("mnemal_jobs_total", MetricKind::Counter, "Background jobs that ended."),
+    ("mnemal_llm_requests_total", MetricKind::Counter, "Requests to language models, repetitions included."),
+    ("mnemal_llm_tokens_total", MetricKind::Counter, "Tokens to and from language models."),
     (
         "mnemal_embeddings_total",
-        Kind::Counter,
+        MetricKind::Counter,
         "Batches of texts that a model of vectors outside the process was asked about.",
     ),
-    ("mnemal_redactions_total", Kind::Counter, "Secrets that were replaced before anything was stored."),
-    ("mnemal_quarantined_total", Kind::Counter, "Events that were stored and held back."),
-    ("mnemal_near_duplicates_total", Kind::Counter, "Notes that said nearly what was known."),
-    ("mnemal_forget_total", Kind::Counter, "Calls to forget."),
+    (
+        "mnemal_redactions_total",
+        MetricKind::Counter,
+        "Secrets that were replaced before anything was stored.",
+    ),
+    ("mnemal_quarantined_total", MetricKind::Counter, "Events that were stored and held back."),
+    ("mnemal_near_duplicates_total", MetricKind::Counter, "Notes that said nearly what was known."),
+    ("mnemal_forget_total", MetricKind::Counter, "Calls to forget."),
 ];
 
 /// Families that are recomputed from the open spaces at every scrape.
@@ -95,13 +99,13 @@ const ENDPOINT: &str = "openai-compatible";
 
 /// All metrics.
 #[derive(Debug, Default)]
-pub(crate) struct Metrics(Mutex<Counted>);
+pub(crate) struct Metrics(Mutex<MetricState>);
 
 /// Formatted labels, in the order of the family.
 type Labels = String;
 
 #[derive(Debug, Default)]
-struct Counted {
+struct MetricState {
     numbers: BTreeMap<(&'static str, Labels), f64>,
     histograms: BTreeMap<(&'static str, Labels), Distribution>,
 }
@@ -117,7 +121,7 @@ struct Distribution {
 impl Metrics {
     /// Counts an answered request.
     pub(crate) fn request(&self, route: &'static str, method: &Method, status: StatusCode, took: Duration) {
-        let method = known(method);
+        let method = method_label(method);
         let status = status.as_u16().to_string();
         self.count(
             "mnemal_http_requests_total",
@@ -130,23 +134,24 @@ impl Metrics {
 
     /// Adds to a counter.
     pub(crate) fn count(&self, name: &'static str, labels: &[(&str, &str)], more: u64) {
-        debug_assert!(FAMILIES.iter().any(|(known, kind, _)| *known == name && *kind == Kind::Counter));
-        *self.counted().numbers.entry((name, written(labels))).or_default() += more as f64;
+        debug_assert!(FAMILIES.iter().any(|(known, kind, _)| *known == name && *kind == MetricKind::Counter));
+        *self.state().numbers.entry((name, format_labels(labels))).or_default() += more as f64;
     }
 
     /// Sets a gauge.
     pub(crate) fn set(&self, name: &'static str, labels: &[(&str, &str)], value: f64) {
-        debug_assert!(FAMILIES.iter().any(|(known, kind, _)| *known == name && *kind == Kind::Gauge));
-        self.counted().numbers.insert((name, written(labels)), value);
+        debug_assert!(FAMILIES.iter().any(|(known, kind, _)| *known == name && *kind == MetricKind::Gauge));
+        self.state().numbers.insert((name, format_labels(labels)), value);
     }
 
     /// Adds an observation to a histogram.
     pub(crate) fn observe(&self, name: &'static str, labels: &[(&str, &str)], value: f64) {
-        let Some((_, Kind::Histogram(bounds), _)) = FAMILIES.iter().find(|(known, ..)| *known == name) else {
+        let Some((_, MetricKind::Histogram(bounds), _)) = FAMILIES.iter().find(|(known, ..)| *known == name)
+        else {
             return;
         };
-        let mut counted = self.counted();
-        let distribution = counted.histograms.entry((name, written(labels))).or_default();
+        let mut counted = self.state();
+        let distribution = counted.histograms.entry((name, format_labels(labels))).or_default();
         distribution.below.resize(bounds.len(), 0);
         for (below, bound) in distribution.below.iter_mut().zip(*bounds) {
             *below += u64::from(value <= *bound);
@@ -157,15 +162,15 @@ impl Metrics {
 
     /// Resets the health of spaces, at the start of a scrape.
     pub(crate) fn no_health(&self) {
-        self.counted().numbers.retain(|(name, _), _| !OF_SPACES.contains(name));
+        self.state().numbers.retain(|(name, _), _| !OF_SPACES.contains(name));
     }
 
     /// Adds the numbers of the last cycle of an open space.
     pub(crate) fn cycle(&self, counts: &BTreeMap<String, u64>) {
         let of = |name: &str| counts.get(name).copied().unwrap_or_default() as f64;
-        let mut counted = self.counted();
+        let mut counted = self.state();
         for number in OF_A_CYCLE {
-            let labels = written(&[("number", number)]);
+            let labels = format_labels(&[("number", number)]);
             *counted.numbers.entry(("mnemal_dream_last_cycle", labels)).or_default() += of(number);
         }
         let key = ("mnemal_dream_last_cycle_duration_seconds", Labels::new());
@@ -174,29 +179,29 @@ impl Metrics {
     }
 
     /// Imports the totals of requests to models.
-    pub(crate) fn asked(&self, asked: &Asked) {
+    pub(crate) fn set_request_counts(&self, asked: &RequestCounts) {
         let mut numbers = Vec::new();
         for ((purpose, outcome), requests) in &asked.requests {
-            let labels = written(&[("purpose", purpose.as_str()), ("outcome", outcome.as_str())]);
+            let labels = format_labels(&[("purpose", purpose.as_str()), ("outcome", outcome.as_str())]);
             numbers.push((("mnemal_llm_requests_total", labels), *requests));
         }
         for (direction, tokens) in [("sent", asked.sent), ("received", asked.received)] {
-            let labels = written(&[("direction", direction)]);
+            let labels = format_labels(&[("direction", direction)]);
             numbers.push((("mnemal_llm_tokens_total", labels), tokens));
         }
         for (outcome, batches) in &asked.embeddings {
-            let labels = written(&[("provider", ENDPOINT), ("outcome", outcome.as_str())]);
+            let labels = format_labels(&[("provider", ENDPOINT), ("outcome", outcome.as_str())]);
             numbers.push((("mnemal_embeddings_total", labels), *batches));
         }
-        self.counted().numbers.extend(numbers.into_iter().map(|(key, number)| (key, number as f64)));
+        self.state().numbers.extend(numbers.into_iter().map(|(key, number)| (key, number as f64)));
     }
 
     /// Adds the health of an open space's layers; over several spaces the worst status counts.
     pub(crate) fn health(&self, report: &HealthReport) {
         for part in &report.parts {
-            let labels = written(&[("layer", part.layer.as_str())]);
+            let labels = format_labels(&[("layer", part.layer.as_str())]);
             let is_meant = part.cause != Some(GapCause::NotConfigured) && part.status != Status::Ok;
-            let mut counted = self.counted();
+            let mut counted = self.state();
             for (name, value) in
                 [("mnemal_degraded", u64::from(is_meant)), ("mnemal_layer_behind", part.behind)]
             {
@@ -209,13 +214,13 @@ impl Metrics {
     /// Formats all metrics.
     pub(crate) fn text(&self) -> String {
         self.set("mnemal_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
-        let counted = self.counted();
+        let counted = self.state();
         let mut text = String::new();
         for (name, kind, help) in FAMILIES {
             let word = match kind {
-                Kind::Counter => "counter",
-                Kind::Gauge => "gauge",
-                Kind::Histogram(_) => "histogram",
+                MetricKind::Counter => "counter",
+                MetricKind::Gauge => "gauge",
+                MetricKind::Histogram(_) => "histogram",
             };
             // Writing into a string cannot fail.
             let _written = write!(text, "# HELP {name} {help}\n# TYPE {name} {word}\n");
@@ -223,7 +228,7 @@ impl Metrics {
             for (key, value) in counted.numbers.iter().filter(|(key, _)| of_it(key)) {
                 let _written = writeln!(text, "{name}{} {value}", braced(&key.1));
             }
-            let Kind::Histogram(bounds) = kind else { continue };
+            let MetricKind::Histogram(bounds) = kind else { continue };
             for ((_, labels), distribution) in counted.histograms.iter().filter(|(key, _)| of_it(key)) {
                 let comma = if labels.is_empty() { "" } else { "," };
                 for (bound, below) in bounds.iter().zip(&distribution.below) {
@@ -238,13 +243,13 @@ impl Metrics {
         text
     }
 
-    fn counted(&self) -> MutexGuard<'_, Counted> {
+    fn state(&self) -> MutexGuard<'_, MetricState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the label of an HTTP method; one value for all unknown ones.
-fn known(method: &Method) -> &'static str {
+fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::POST => "POST",
@@ -255,7 +260,7 @@ fn known(method: &Method) -> &'static str {
     }
 }
 
-fn written(labels: &[(&str, &str)]) -> Labels {
+fn format_labels(labels: &[(&str, &str)]) -> Labels {
     let one = |(name, value): &(&str, &str)| {
         format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
     };
@@ -278,7 +283,7 @@ mod tests {
                 name.starts_with("mnemal_")
                     && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
             );
-            assert_eq!(name.ends_with("_total"), *kind == Kind::Counter, "{name}");
+            assert_eq!(name.ends_with("_total"), *kind == MetricKind::Counter, "{name}");
             assert!(
                 !name.ends_with("_ms") && !name.ends_with("_millis") && !name.ends_with("_kb"),
                 "{name}: base units"

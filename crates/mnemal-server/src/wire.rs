@@ -27,9 +27,9 @@ pub use self::answer::{AnswerForm, NOT_KNOWN, QuoteForm, QuoteSourceForm, quoted
 #[cfg(feature = "http")]
 pub use self::event::{AckForm, EventForm, ReleasedForm, SessionForm, durability};
 #[cfg(feature = "http")]
-pub(crate) use self::fields::{Fields, stored, told};
+pub(crate) use self::fields::{Fields, event_fields, stored};
 #[cfg(feature = "http")]
-pub(crate) use self::graph::{EntityForm, FactForm, PathForm, PortraitForm};
+pub(crate) use self::graph::{EntityForm, EntityProfileForm, FactForm, PathForm};
 #[cfg(feature = "http")]
 pub use self::key::{IssuedForm, KeyForm, KeysForm};
 #[cfg(feature = "http")]
@@ -37,9 +37,9 @@ pub use self::memory::{EXPIRED, ErasureForm, MemoryForm, SimilarForm, kind_named
 #[cfg(feature = "http")]
 pub(crate) use self::memory::{StoredForm, status};
 #[cfg(feature = "http")]
-pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecalledForm, ReceiptForm};
+pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecallResultForm, ReceiptForm};
 #[cfg(feature = "http")]
-pub use self::why::{EndForm, WeighingForm};
+pub use self::why::{EndForm, FactExplanationForm};
 
 /// A layer that could not answer in full.
 #[derive(Debug, Serialize, JsonSchema)]

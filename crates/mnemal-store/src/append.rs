@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mnemal_core::{
-    Appended, BLOCK_ROWS, Decision, Error, ErrorKind, EventId, EventKind, Result, Role, Seq, Timestamp,
+    AppendOutcome, BLOCK_ROWS, Decision, Error, ErrorKind, EventId, EventKind, Result, Role, Seq, Timestamp,
 };
 
 use crate::admit::{self, Dimensions};
@@ -15,9 +15,9 @@ use crate::statement;
 
 /// Outcome of a group.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct GroupOutcome {
     /// One answer per caller, in order.
-    pub(crate) answers: Vec<Result<Vec<Appended>>>,
+    pub(crate) answers: Vec<Result<Vec<AppendOutcome>>>,
     /// Rows added to the index.
     pub(crate) indexed: u64,
     /// Whether anything was written.
@@ -31,7 +31,7 @@ pub(crate) async fn append(
     group: &[&[Prepared]],
     models: &mut Dimensions,
     transaction: &mut dyn Transaction,
-) -> Result<Outcome> {
+) -> Result<GroupOutcome> {
     let known = look_up(group, transaction).await?;
     let mut plan = Plan { known, ..Plan::default() };
     let mut planned = Vec::with_capacity(group.len());
@@ -54,15 +54,15 @@ pub(crate) async fn append(
         });
     }
     let (seqs, indexed) = write(&plan.fresh, transaction).await?;
-    let appended = |place: Place| match place {
-        Place::Known(id, seq) => Ok(Appended { id, seq, fresh: false }),
-        Place::Fresh { id, number, first } => {
+    let appended = |place: EntryOutcome| match place {
+        EntryOutcome::Known(id, seq) => Ok(AppendOutcome { id, seq, fresh: false }),
+        EntryOutcome::Fresh { id, number, first } => {
             let seq = *seqs.get(number).ok_or_else(|| Error::internal("an event without a position"))?;
-            Ok(Appended { id, seq, fresh: first })
+            Ok(AppendOutcome { id, seq, fresh: first })
         }
     };
     let answers = planned.into_iter().map(|places| places?.into_iter().map(appended).collect()).collect();
-    Ok(Outcome { answers, indexed, wrote: !seqs.is_empty() })
+    Ok(GroupOutcome { answers, indexed, wrote: !seqs.is_empty() })
 }
 
 /// Whether an error concerns one caller's batch and not the database.
@@ -75,7 +75,7 @@ async fn take<'a>(
     plan: &mut Plan<'a>,
     batch: &'a [Prepared],
     transaction: &mut dyn Transaction,
-) -> Result<Vec<Place>> {
+) -> Result<Vec<EntryOutcome>> {
     match plan.take(batch) {
         Err(error) if error.kind() == ErrorKind::Invalid => {
             // An earlier entry may have an id that is stored, which else only the insert would tell.
@@ -90,7 +90,7 @@ async fn take<'a>(
 
 /// Outcome of one entry.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum EntryOutcome {
     /// It repeats a stored event.
     Known(EventId, Seq),
     /// It is the `number`th new event, or repeats it.
@@ -98,11 +98,11 @@ enum Place {
 }
 
 /// The state of a key: the event, and the hash of its body unless that was erased.
-type Key = (Place, Option<Vec<u8>>);
+type KeyState = (EntryOutcome, Option<Vec<u8>>);
 
 #[derive(Default)]
-struct Known {
-    keys: HashMap<String, Key>,
+struct StoredKeys {
+    keys: HashMap<String, KeyState>,
     parents: HashSet<EventId>,
     /// Stored ids of a batch that is rejected anyway.
     ids: HashSet<EventId>,
@@ -111,14 +111,14 @@ struct Known {
 /// Decides batch by batch which entries are new.
 #[derive(Default)]
 struct Plan<'a> {
-    known: Known,
+    known: StoredKeys,
     fresh: Vec<&'a Prepared>,
 }
 
 impl<'a> Plan<'a> {
     /// Accepts a whole batch or nothing of it.
-    fn take(&mut self, batch: &'a [Prepared]) -> Result<Vec<Place>> {
-        let mut keys: HashMap<&str, Key> = HashMap::new();
+    fn take(&mut self, batch: &'a [Prepared]) -> Result<Vec<EntryOutcome>> {
+        let mut keys: HashMap<&str, KeyState> = HashMap::new();
         let mut ids: HashSet<EventId> = HashSet::with_capacity(batch.len());
         let mut places = Vec::with_capacity(batch.len());
         let mut fresh = Vec::with_capacity(batch.len());
@@ -135,8 +135,10 @@ impl<'a> Plan<'a> {
                     ));
                 }
                 places.push(match *place {
-                    Place::Fresh { id, number, .. } => Place::Fresh { id, number, first: false },
-                    place @ Place::Known(..) => place,
+                    EntryOutcome::Fresh { id, number, .. } => {
+                        EntryOutcome::Fresh { id, number, first: false }
+                    }
+                    place @ EntryOutcome::Known(..) => place,
                 });
                 continue;
             }
@@ -147,7 +149,8 @@ impl<'a> Plan<'a> {
             if event.parent.is_some_and(|parent| !there(&parent)) {
                 return Err(refusal(ErrorKind::Invalid, entry.id, "its parent is unknown"));
             }
-            let place = Place::Fresh { id: entry.id, number: self.fresh.len() + fresh.len(), first: true };
+            let place =
+                EntryOutcome::Fresh { id: entry.id, number: self.fresh.len() + fresh.len(), first: true };
             ids.insert(entry.id);
             if let Some(key) = key {
                 keys.insert(key, (place, Some(entry.body_hash.to_vec())));
@@ -167,14 +170,14 @@ fn refusal(kind: ErrorKind, id: EventId, why: &str) -> Error {
 }
 
 /// Reads which keys and parents of the group are stored; no query when there are none.
-async fn look_up(group: &[&[Prepared]], transaction: &mut dyn Transaction) -> Result<Known> {
+async fn look_up(group: &[&[Prepared]], transaction: &mut dyn Transaction) -> Result<StoredKeys> {
     let events = || group.iter().flat_map(|batch| batch.iter()).map(|prepared| &prepared.entry.event);
-    let mut known = Known::default();
+    let mut known = StoredKeys::default();
     let keys = events().filter_map(|event| event.idempotency_key.as_deref()).map(Value::from).collect();
     for (sql, args) in statement::EVENTS_BY_KEY.lookups(keys) {
         for mut row in transaction.rows(sql, args).await? {
             let key = row.text()?;
-            let place = Place::Known(EventId(row.id()?), Seq(row.count()?));
+            let place = EntryOutcome::Known(EventId(row.id()?), Seq(row.count()?));
             known.keys.insert(key, (place, row.opt_blob()?));
         }
     }

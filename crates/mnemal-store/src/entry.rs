@@ -133,7 +133,7 @@ fn read(mut row: Row, sum: Option<i64>) -> Result<Event> {
         }
         Some(at) => Body::Erased { at },
         None if stored != sum => return Err(corrupt("the row does not match its checksum")),
-        None => Body::Kept(Box::new(columns.event()?)),
+        None => Body::Present(Box::new(columns.event()?)),
     };
     Ok(Event { id, seq, recorded_at, role, trust, level, quarantined, echo, body })
 }

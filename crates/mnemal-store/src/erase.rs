@@ -13,7 +13,7 @@ use crate::{entry, removal, statement};
 
 /// The position of an event.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct EventPosition {
     pub(crate) seq: Seq,
     pub(crate) erased: bool,
     pub(crate) indexed: bool,
@@ -23,35 +23,35 @@ pub(crate) struct Spot {
 pub(crate) async fn spots(
     ids: impl Iterator<Item = EventId>,
     transaction: &mut dyn Transaction,
-) -> Result<HashMap<EventId, Spot>> {
+) -> Result<HashMap<EventId, EventPosition>> {
     let mut spots = HashMap::new();
     for (sql, args) in statement::PLACES_BY_ID.lookups(ids.map(Value::from).collect()) {
         for mut row in transaction.rows(sql, args).await? {
-            let (id, spot) = spot(&mut row)?;
+            let (id, spot) = position(&mut row)?;
             spots.insert(id, spot);
         }
     }
     Ok(spots)
 }
 
-fn spot(row: &mut Row) -> Result<(EventId, Spot)> {
+fn position(row: &mut Row) -> Result<(EventId, EventPosition)> {
     let (id, seq) = (EventId(row.id()?), Seq(row.count()?));
-    Ok((id, Spot { seq, erased: row.opt_time()?.is_some(), indexed: row.int()? == 1 }))
+    Ok((id, EventPosition { seq, erased: row.opt_time()?.is_some(), indexed: row.int()? == 1 }))
 }
 
 /// Erases events.
 #[derive(Debug)]
-pub(crate) struct Erase(pub(crate) Vec<Tombstone>);
+pub(crate) struct EraseEvents(pub(crate) Vec<Tombstone>);
 
 #[async_trait]
-impl Work for Erase {
+impl Work for EraseEvents {
     fn kind(&self) -> &'static str {
         "erase"
     }
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let spots = spots(self.0.iter().map(|stone| stone.event), transaction).await?;
-        let mut fresh: BTreeMap<EventId, (&Tombstone, Spot)> = BTreeMap::new();
+        let mut fresh: BTreeMap<EventId, (&Tombstone, EventPosition)> = BTreeMap::new();
         for stone in &self.0 {
             let missing = || Error::not_found(format!("cannot erase event {}: it is not there", stone.event));
             let spot = spots.get(&stone.event).ok_or_else(missing)?;
@@ -79,7 +79,7 @@ impl Work for Erase {
 
 /// Removes events from the tallies of their conversations, erases their bodies, and updates their checksums.
 async fn empty(
-    fresh: &BTreeMap<EventId, (&Tombstone, Spot)>,
+    fresh: &BTreeMap<EventId, (&Tombstone, EventPosition)>,
     transaction: &mut dyn Transaction,
 ) -> Result<()> {
     let ids: Vec<Value> = fresh.keys().copied().map(Value::from).collect();
@@ -112,10 +112,10 @@ async fn empty(
 
 /// Adopts unknown tombstones.
 #[derive(Debug)]
-pub(crate) struct Adopt(pub(crate) Vec<Tombstone>);
+pub(crate) struct AdoptTombstones(pub(crate) Vec<Tombstone>);
 
 #[async_trait]
-impl Work for Adopt {
+impl Work for AdoptTombstones {
     fn kind(&self) -> &'static str {
         "erase"
     }
@@ -203,8 +203,8 @@ async fn hollow_summaries(
         }
     }
     let paths: Vec<Value> = touched.iter().map(|path| path.as_str().into()).collect();
-    let hollow = removal::HOLLOW_SUMMARIES.removals(paths.clone());
-    for step in hollow.chain(removal::DELETE_SUMMARY_SOURCES.removals(paths)) {
+    let stale = removal::STALE_SUMMARIES.removals(paths.clone());
+    for step in stale.chain(removal::DELETE_SUMMARY_SOURCES.removals(paths)) {
         transaction.later(step.sql, step.args);
     }
     Ok(())

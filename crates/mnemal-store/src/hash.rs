@@ -26,13 +26,13 @@ impl<const BYTES: usize> Serialize for Hash<BYTES> {
 
 impl<'de, const BYTES: usize> Deserialize<'de> for Hash<BYTES> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(HexVisitor)
     }
 }
 
-struct Reader<const BYTES: usize>;
+struct HexVisitor<const BYTES: usize>;
 
-impl<'de, const BYTES: usize> Visitor<'de> for Reader<BYTES> {
+impl<'de, const BYTES: usize> Visitor<'de> for HexVisitor<BYTES> {
     type Value = Hash<BYTES>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ mod admit;
 #[cfg(any(feature = "memory", feature = "sqlite"))]
 mod block;
 #[cfg(any(feature = "memory", feature = "sqlite"))]
-mod serve;
+mod ordering;
 
 #[cfg(feature = "memory")]
 mod memory;
@@ -22,7 +22,7 @@ mod hash;
 mod row;
 
 #[cfg(feature = "sqlite")]
-mod many;
+mod bulk;
 #[cfg(feature = "sqlite")]
 mod removal;
 #[cfg(feature = "sqlite")]
@@ -50,6 +50,7 @@ mod sqlite;
 pub use crate::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 pub use crate::sqlite::{
-    CpuClock, Digest, Durability, Manifest, Options, Salvage, SqliteStore, Stretch, WriteTimes, at_one_look,
+    ByteRange, CpuClock, Digest, Durability, Manifest, Options, Salvage, SqliteStore, WriteTimes,
+    with_read_snapshot,
 };
 pub use crate::stores::Stores;

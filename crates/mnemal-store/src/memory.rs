@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mnemal_core::{
-    Book, Completion, Cursor, DeadLetter, Event, EventId, IndexEntry, Learning, LearningId, LeaseName,
-    LedgerLine, PromptHash, Receipt, ReceiptId, SeenItem, Seq, SessionId, Timestamp, Tombstone, WorkingEntry,
-    WorkingKey,
+    Completion, Cursor, DeadLetter, Event, EventId, IndexEntry, Learning, LearningId, LeaseName, LedgerKind,
+    LedgerLine, PromptHash, Receipt, ReceiptId, SeenRecord, Seq, SessionId, Timestamp, Tombstone,
+    WorkingEntry, WorkingKey,
 };
 
 use crate::Stores;
@@ -27,7 +27,7 @@ use crate::admit::Dimensions;
 /// An in-memory space; clones share it, and it is dropped with the last handle.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<SpaceState>>,
 }
 
 impl MemoryStore {
@@ -36,7 +36,7 @@ impl MemoryStore {
         Self::default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SpaceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -49,7 +49,7 @@ impl From<MemoryStore> for Stores {
 
 /// One event with its additional stored data.
 #[derive(Debug)]
-struct Stored {
+struct StoredEvent {
     event: Event,
     index: Option<IndexEntry>,
     body_hash: Option<[u8; 32]>,
@@ -57,15 +57,15 @@ struct Stored {
 
 /// The latest showing of a record to a session.
 #[derive(Debug)]
-struct Shown {
-    item: SeenItem,
+struct Showing {
+    item: SeenRecord,
     at: Timestamp,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SpaceState {
     /// By `seq`; position `n` holds `Seq(n + 1)`.
-    events: Vec<Stored>,
+    events: Vec<StoredEvent>,
     places: HashMap<EventId, usize>,
     keys: HashMap<String, usize>,
     tombstones: BTreeMap<EventId, Tombstone>,
@@ -78,9 +78,9 @@ struct State {
     cursor: Cursor,
     dead: BTreeMap<EventId, DeadLetter>,
     receipts: BTreeMap<ReceiptId, Receipt>,
-    seen: BTreeMap<SessionId, BTreeMap<(mnemal_core::RecordRef, [u8; 16]), Shown>>,
-    leases: BTreeMap<LeaseName, lease::Slip>,
-    ledger: BTreeMap<(Book, String), LedgerLine>,
+    seen: BTreeMap<SessionId, BTreeMap<(mnemal_core::RecordRef, [u8; 16]), Showing>>,
+    leases: BTreeMap<LeaseName, lease::LeaseState>,
+    ledger: BTreeMap<(LedgerKind, String), LedgerLine>,
     working: BTreeMap<WorkingKey, WorkingEntry>,
     /// Answers of models, with their source events.
     completions: BTreeMap<PromptHash, (Completion, Vec<EventId>)>,
@@ -88,12 +88,12 @@ struct State {
     forgetting: Vec<EventId>,
 }
 
-impl State {
+impl SpaceState {
     fn head(&self) -> Cursor {
         Cursor(self.events.last().map(|stored| stored.event.seq))
     }
 
-    fn behind(&self, after: Cursor) -> &[Stored] {
+    fn behind(&self, after: Cursor) -> &[StoredEvent] {
         let skipped = usize::try_from(after.count()).unwrap_or(usize::MAX).min(self.events.len());
         self.events.get(skipped..).unwrap_or_default()
     }
@@ -110,6 +110,6 @@ impl State {
     /// Whether the event is known and erased.
     fn is_erased(&self, event: EventId) -> bool {
         let stored = self.places.get(&event).and_then(|place| self.events.get(*place));
-        stored.is_some_and(|stored| stored.event.kept().is_none())
+        stored.is_some_and(|stored| stored.event.body().is_none())
     }
 }

@@ -43,7 +43,7 @@ impl Work for Reindex {
             .rows
             .iter()
             .filter_map(|(event, index)| {
-                event.kept().map(|kept| IndexRow { id: event.id, seq: event.seq, event: kept, index })
+                event.body().map(|kept| IndexRow { id: event.id, seq: event.seq, event: kept, index })
             })
             .collect();
         for chunk in rows.chunks(BLOCK_ROWS) {

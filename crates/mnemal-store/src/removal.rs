@@ -1,6 +1,6 @@
 //! Every statement that removes rows or their content; there is no other place for one.
 
-use crate::many::{Many, many};
+use crate::bulk::{BulkStatement, many};
 
 /// Removes graph records of an older file that rest on erased events; a part of a migration.
 macro_rules! clear_erased_graph {
@@ -38,7 +38,7 @@ pragma user_version = 11;
 
 /// Erases the bodies of events; id, position, kind, role, trust, level and `recorded_at` stay, and the idempotency key without
 /// the hash of its body. The time comes before the ids.
-pub(crate) static ERASE_EVENTS: Many = many!(
+pub(crate) static ERASE_EVENTS: BulkStatement = many!(
     "update event set session = null, channel = null, parent = null, speaker = null, \
      user_name = null, agent_name = null, occurred_at = null, zone = null, zone_offset = null, tool = null, \
      content = null, metadata = null, decision = null, echo = null, checksum = null, body_hash = null, indexed = 0, \
@@ -47,7 +47,7 @@ pub(crate) static ERASE_EVENTS: Many = many!(
     ")"
 );
 /// Subtracts events from the tallies of their conversations, before they are erased.
-pub(crate) static LEAVE_TALLIES: Many = many!(
+pub(crate) static LEAVE_TALLIES: BulkStatement = many!(
     "update tally set events = tally.events - gone.events, seqs = tally.seqs - gone.seqs from \
      (select 'session/' || session as name, count(*) as events, sum(seq) as seqs from event \
       where session is not null and id in (",
@@ -67,12 +67,12 @@ pub(crate) const DELETE_BLOCK: &str = "delete from block where first_seq = $1";
 pub(crate) const DELETE_BLOCKS: &str = "delete from block where first_seq >= $1 and first_seq <= $2";
 
 /// Removes learnings that lost their last remaining source.
-pub(crate) static DELETE_LEARNINGS: Many = many!("delete from learning where id in (", "?", ")");
+pub(crate) static DELETE_LEARNINGS: BulkStatement = many!("delete from learning where id in (", "?", ")");
 /// Removes the sources of learnings, before they are rewritten or with them.
-pub(crate) static DELETE_LEARNING_SOURCES: Many =
+pub(crate) static DELETE_LEARNING_SOURCES: BulkStatement =
     many!("delete from learning_source where learning in (", "?", ")");
 /// Removes those of some learnings whose sources are all erased.
-pub(crate) static DELETE_ERASED_LEARNINGS: Many = many!(
+pub(crate) static DELETE_ERASED_LEARNINGS: BulkStatement = many!(
     "delete from learning where id in (",
     "?",
     ") and exists (select 1 from learning_source s where s.learning = learning.id) \
@@ -80,7 +80,7 @@ pub(crate) static DELETE_ERASED_LEARNINGS: Many = many!(
                      where s.learning = learning.id and e.erased_at is null)"
 );
 /// Removes the sources of removed learnings.
-pub(crate) static DELETE_LOOSE_SOURCES: Many = many!(
+pub(crate) static DELETE_LOOSE_SOURCES: BulkStatement = many!(
     "delete from learning_source where learning in (",
     "?",
     ") and not exists (select 1 from learning l where l.id = learning_source.learning)"
@@ -88,18 +88,20 @@ pub(crate) static DELETE_LOOSE_SOURCES: Many = many!(
 /// Empties the projection of learnings.
 pub(crate) const RESET_LEARNINGS: [&str; 2] = ["delete from learning_source", "delete from learning"];
 /// Removes entities: those without a remaining source, and those that rest on an erased event.
-pub(crate) static DELETE_ENTITIES: Many = many!("delete from entity where id in (", "?", ")");
+pub(crate) static DELETE_ENTITIES: BulkStatement = many!("delete from entity where id in (", "?", ")");
 /// Removes the names of entities, before they are rewritten or with them.
-pub(crate) static DELETE_ENTITY_NAMES: Many = many!("delete from entity_name where entity in (", "?", ")");
+pub(crate) static DELETE_ENTITY_NAMES: BulkStatement =
+    many!("delete from entity_name where entity in (", "?", ")");
 /// Removes facts: those without a remaining source, and those that rest on an erased event.
-pub(crate) static DELETE_FACTS: Many = many!("delete from fact where id in (", "?", ")");
+pub(crate) static DELETE_FACTS: BulkStatement = many!("delete from fact where id in (", "?", ")");
 /// Removes the sources of graph records.
-pub(crate) static DELETE_GRAPH_SOURCES: Many = many!("delete from graph_source where record in (", "?", ")");
+pub(crate) static DELETE_GRAPH_SOURCES: BulkStatement =
+    many!("delete from graph_source where record in (", "?", ")");
 /// Removes mentions, by event and entity.
-pub(crate) static DELETE_MENTIONS: Many =
+pub(crate) static DELETE_MENTIONS: BulkStatement =
     many!("delete from mention where (event, entity) in (values ", "(?,?)", ")");
 /// Removes the mentions in events that are erased.
-pub(crate) static DELETE_MENTIONS_IN: Many = many!("delete from mention where event in (", "?", ")");
+pub(crate) static DELETE_MENTIONS_IN: BulkStatement = many!("delete from mention where event in (", "?", ")");
 /// Empties the projection of the graph.
 pub(crate) const RESET_GRAPH: [&str; 5] = [
     "delete from graph_source",
@@ -109,17 +111,18 @@ pub(crate) const RESET_GRAPH: [&str; 5] = [
     "delete from mention",
 ];
 /// Removes summary nodes without remaining content.
-pub(crate) static DELETE_SUMMARIES: Many = many!("delete from summary where path in (", "?", ")");
+pub(crate) static DELETE_SUMMARIES: BulkStatement = many!("delete from summary where path in (", "?", ")");
 /// Removes the parent links of nodes, before they are rewritten or with them.
-pub(crate) static DELETE_SUMMARY_PARENTS: Many =
+pub(crate) static DELETE_SUMMARY_PARENTS: BulkStatement =
     many!("delete from summary_parent where path in (", "?", ")");
 /// Removes the sources of nodes, before they are rewritten or with them.
-pub(crate) static DELETE_SUMMARY_SOURCES: Many =
+pub(crate) static DELETE_SUMMARY_SOURCES: BulkStatement =
     many!("delete from summary_source where path in (", "?", ")");
 /// Removes the text of nodes that rest on an erased event.
-pub(crate) static HOLLOW_SUMMARIES: Many = many!("update summary set body = null where path in (", "?", ")");
+pub(crate) static STALE_SUMMARIES: BulkStatement =
+    many!("update summary set body = null where path in (", "?", ")");
 /// The same for nodes that are written while the event is erased.
-pub(crate) static HOLLOW_IF_ERASED: Many = many!(
+pub(crate) static STALE_IF_ERASED: BulkStatement = many!(
     "update summary set body = null where path in (",
     "?",
     ") and exists (select 1 from summary_source s join tombstone t on t.event = s.event \
@@ -248,9 +251,9 @@ pub(crate) fn all() -> Vec<&'static str> {
         &DELETE_SUMMARIES,
         &DELETE_SUMMARY_PARENTS,
         &DELETE_SUMMARY_SOURCES,
-        &HOLLOW_SUMMARIES,
-        &HOLLOW_IF_ERASED,
+        &STALE_SUMMARIES,
+        &STALE_IF_ERASED,
     ];
-    all.extend(many.into_iter().flat_map(Many::texts));
+    all.extend(many.into_iter().flat_map(BulkStatement::texts));
     all
 }

@@ -60,6 +60,6 @@ pub(crate) fn named<T>(name: Result<T>) -> Result<T> {
 }
 
 /// Converts a missing required value into a damage error.
-pub(crate) fn known<T>(value: Option<T>) -> Result<T> {
+pub(crate) fn required<T>(value: Option<T>) -> Result<T> {
     value.ok_or_else(|| corrupt("a stored name is unknown"))
 }

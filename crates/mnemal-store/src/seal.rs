@@ -42,7 +42,7 @@ impl Work for Seal {
         for mut row in transaction.rows(statement::BLOCK_WEIGHTS, Vec::new()).await? {
             let first = row.count()?;
             let mut size = || row.count().map(|size| usize::try_from(size).unwrap_or(usize::MAX));
-            sizes.push(Size { first, rows: size()?, bytes: size()? });
+            sizes.push(BlockSize { first, rows: size()?, bytes: size()? });
         }
         match runs(&sizes).first() {
             Some(run) => seal(*run, transaction).await,
@@ -52,11 +52,11 @@ impl Work for Seal {
 }
 
 /// First position of the first and of the last block.
-type Run = (u64, u64);
+type BlockRun = (u64, u64);
 
 /// The size of an unread block.
 #[derive(Clone, Copy, Debug)]
-struct Size {
+struct BlockSize {
     first: u64,
     rows: usize,
     bytes: usize,
@@ -64,15 +64,15 @@ struct Size {
 
 /// Neighbors that are merged together.
 #[derive(Clone, Copy, Debug)]
-struct Open {
-    run: Run,
+struct OpenRun {
+    run: BlockRun,
     rows: usize,
     bytes: usize,
     blocks: usize,
 }
 
-impl Open {
-    fn with(self, size: &Size) -> Option<Self> {
+impl OpenRun {
+    fn with(self, size: &BlockSize) -> Option<Self> {
         let (rows, bytes, blocks) = (self.rows + size.rows, self.bytes + size.bytes, self.blocks + 1);
         let fits = rows <= BLOCK_ROWS && bytes <= HEAVY && blocks <= AT_ONCE;
         fits.then_some(Self { run: (self.run.0, size.first), rows, bytes, blocks })
@@ -80,9 +80,9 @@ impl Open {
 }
 
 /// Finds small neighbors that fit into one block; runs of a single block are skipped.
-fn runs(sizes: &[Size]) -> Vec<Run> {
+fn runs(sizes: &[BlockSize]) -> Vec<BlockRun> {
     let mut runs = Vec::new();
-    let mut open: Option<Open> = None;
+    let mut open: Option<OpenRun> = None;
     for size in sizes {
         let is_small = size.rows < SMALL && size.bytes < LIGHT;
         if is_small && let Some(more) = open.and_then(|open| open.with(size)) {
@@ -90,15 +90,15 @@ fn runs(sizes: &[Size]) -> Vec<Run> {
             continue;
         }
         runs.extend(open.map(|open| open.run));
-        let Size { first, rows, bytes } = *size;
-        open = is_small.then_some(Open { run: (first, first), rows, bytes, blocks: 1 });
+        let BlockSize { first, rows, bytes } = *size;
+        open = is_small.then_some(OpenRun { run: (first, first), rows, bytes, blocks: 1 });
     }
     runs.extend(open.map(|open| open.run));
     runs.retain(|(start, end)| start < end);
     runs
 }
 
-async fn seal((start, end): Run, transaction: &mut dyn Transaction) -> Result<u64> {
+async fn seal((start, end): BlockRun, transaction: &mut dyn Transaction) -> Result<u64> {
     let range = || vec![start.into(), end.into()];
     let mut blocks = Vec::new();
     for mut row in transaction.rows(statement::BLOCK_RANGE, range()).await? {
@@ -118,8 +118,8 @@ async fn seal((start, end): Run, transaction: &mut dyn Transaction) -> Result<u6
 mod tests {
     use super::*;
 
-    fn sizes(sizes: &[(u64, usize)], bytes: usize) -> Vec<Size> {
-        sizes.iter().map(|(first, rows)| Size { first: *first, rows: *rows, bytes }).collect()
+    fn sizes(sizes: &[(u64, usize)], bytes: usize) -> Vec<BlockSize> {
+        sizes.iter().map(|(first, rows)| BlockSize { first: *first, rows: *rows, bytes }).collect()
     }
 
     #[test]

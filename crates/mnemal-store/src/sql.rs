@@ -4,11 +4,11 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal_core::{Appended, Error, ErrorKind, EventId, IndexBlock, Result, Timestamp};
+use mnemal_core::{AppendOutcome, Error, ErrorKind, EventId, IndexBlock, Result, Timestamp};
 
 use crate::codec::corrupt;
 use crate::entry::Prepared;
-use crate::port::receipt::Shown;
+use crate::port::receipt::ShownCache;
 
 /// A database value.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,9 +160,9 @@ impl Row {
 
 /// The change state of the database, which invalidates caches: the index mark, and the cursors of the projections.
 #[derive(Debug)]
-pub(crate) struct State(Vec<Value>);
+pub(crate) struct ChangeState(Vec<Value>);
 
-impl State {
+impl ChangeState {
     /// Takes the row of [`STATE`](crate::statement::STATE).
     pub(crate) fn new(row: &Row) -> Self {
         Self(row.rest().to_vec())
@@ -241,7 +241,7 @@ pub(crate) trait Transaction: Send {
     async fn last(&mut self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>>;
 
     /// Returns the connection's cache of shown records; empty after a failed transaction.
-    fn shown(&mut self) -> &mut Shown;
+    fn shown_cache(&mut self) -> &mut ShownCache;
 }
 
 /// Work within one write transaction; after [`last`](Transaction::last) it continues in another. It runs once.
@@ -293,7 +293,7 @@ pub(crate) trait Sql: Debug + Send + Sync + 'static {
     async fn rows(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>>;
 
     /// Returns the change state, if the current piece of work shares one check; it may be as old as that work.
-    async fn state(&self) -> Option<Arc<State>>;
+    async fn state(&self) -> Option<Arc<ChangeState>>;
 
     /// Reads index blocks from the first column, without a copy of their bytes if the driver can avoid one.
     async fn blocks(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<IndexBlock>>;
@@ -306,5 +306,5 @@ pub(crate) trait Sql: Debug + Send + Sync + 'static {
     async fn commit_for_now(&self, work: Box<dyn Work>) -> Result<u64>;
 
     /// Appends prepared entries, all or none, in one transaction that other callers may share.
-    async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<Appended>>;
+    async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<AppendOutcome>>;
 }

@@ -1,31 +1,31 @@
 //! One file per space: SQLite, one writer, a few readers.
 
+mod append_priority;
 mod backup;
 mod budget;
+mod checkpointer;
 mod damage;
 mod driver;
+mod fact_cache;
 mod file;
-mod known;
-mod look;
-mod mend;
+mod learning_cache;
 mod migrate;
 mod open;
 mod open_transaction;
 mod ports;
+mod read_snapshot;
 mod readers;
-mod ready;
 mod recover;
-mod relief;
 mod schema;
 mod search;
-mod series;
+mod statement_pipeline;
+mod table_repair;
 #[cfg(test)]
 mod tests;
-mod tie;
-mod told;
-mod took;
-mod trip;
 mod upkeep;
+mod wal_check;
+mod write_connection;
+mod write_timings;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -37,11 +37,11 @@ use tokio::task::JoinHandle;
 
 pub use self::backup::{Digest, Manifest};
 use self::driver::SqliteDriver;
-pub use self::look::at_one_look;
-pub use self::recover::{Salvage, Stretch};
-pub use self::took::{CpuClock, WriteTimes};
+pub use self::read_snapshot::with_read_snapshot;
+pub use self::recover::{ByteRange, Salvage};
+pub use self::write_timings::{CpuClock, WriteTimes};
 use crate::Stores;
-use crate::port::newest::Newest;
+use crate::port::newest_events::NewestEvents;
 
 /// The durability of acknowledged events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,9 +97,9 @@ struct Inner {
     path: PathBuf,
     options: Options,
     writer: Mutex<Option<JoinHandle<()>>>,
-    known: known::Known,
-    newest: Newest,
-    told: told::Told,
+    known: learning_cache::LearningCache,
+    newest: NewestEvents,
+    told: fact_cache::FactCache,
 }
 
 impl SqliteStore {
@@ -121,7 +121,11 @@ impl SqliteStore {
         let path = path.as_ref().to_owned();
         let (driver, writer) = open::open(&path, options).await?;
         let writer = Mutex::new(Some(writer));
-        let (known, newest, told) = (known::Known::default(), Newest::default(), told::Told::default());
+        let (known, newest, told) = (
+            learning_cache::LearningCache::default(),
+            NewestEvents::default(),
+            fact_cache::FactCache::default(),
+        );
         Ok(Self { inner: Arc::new(Inner { driver, path, options, writer, known, newest, told }) })
     }
 
@@ -141,28 +145,28 @@ impl SqliteStore {
     /// Returns the damage that this process found, as a sentence. From then on every write returns `Corrupt`, and reads return
     /// what can still be read.
     pub fn damage(&self) -> Option<&str> {
-        self.inner.driver.damage.found()
+        self.inner.driver.damage.finding()
     }
 
     /// Returns the names of missing tables that this process rebuilt and that were not reported yet, ascending.
-    pub fn mended(&self) -> Vec<&'static str> {
-        self.inner.driver.mended.all()
+    pub fn rebuilt(&self) -> Vec<&'static str> {
+        self.inner.driver.rebuilt.all()
     }
 
     /// The same, and marks them as reported: each is returned once.
-    pub fn take_mended(&self) -> Vec<&'static str> {
-        self.inner.driver.mended.take()
+    pub fn take_rebuilt_tables(&self) -> Vec<&'static str> {
+        self.inner.driver.rebuilt.take()
     }
 
     /// Returns the timings of write transactions since the last call, by kind.
     pub fn write_times(&self) -> Vec<WriteTimes> {
-        self.inner.driver.took.take()
+        self.inner.driver.timings.take()
     }
 
     /// Enables the measurement of CPU time of write transactions, for [`write_times`](Self::write_times). The clock is read at
     /// least four times per transaction; the first clock stays.
     pub fn watch_writes(&self, clock: Arc<dyn CpuClock>) {
-        self.inner.driver.took.watch(clock);
+        self.inner.driver.timings.watch(clock);
     }
 
     /// Returns the file.

@@ -1,6 +1,6 @@
 //! Every statement that reads or adds rows, once for all databases. Removing statements are in [`removal`](crate::removal).
 
-use crate::many::{Many, many};
+use crate::bulk::{BulkStatement, many};
 
 /// The columns of an event as they are read; the first 24 are what its checksum covers.
 macro_rules! event_columns {
@@ -26,24 +26,24 @@ pub(crate) const ADVANCE: &str = "update space set prior_at = recorded_at, \
 pub(crate) const MORE_FORGETS: &str = "update space set forgets = forgets + 1";
 pub(crate) const MORE_VECTORS: &str = "update space set vectors = vectors + 1";
 
-pub(crate) static INSERT_EVENTS: Many = many!(
+pub(crate) static INSERT_EVENTS: BulkStatement = many!(
     concat!("insert into event (", event_columns!(), ", checksum, body_hash, indexed) values "),
     "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     ""
 );
-pub(crate) static EVENTS_BY_ID: Many =
+pub(crate) static EVENTS_BY_ID: BulkStatement =
     many!(concat!("select ", event_columns!(), ", checksum, erased_at from event where id in ("), "?", ")");
 /// The same by a scan of the whole log, which needs no index.
-pub(crate) static EVENTS_BY_WALK: Many = many!(
+pub(crate) static EVENTS_BY_WALK: BulkStatement = many!(
     concat!("select ", event_columns!(), ", checksum, erased_at from event not indexed where id in ("),
     "?",
     ")"
 );
-pub(crate) static EVENTS_AT: Many =
+pub(crate) static EVENTS_AT: BulkStatement =
     many!(concat!("select ", event_columns!(), ", checksum, erased_at from event where seq in ("), "?", ")");
-pub(crate) static PLACES_BY_ID: Many =
+pub(crate) static PLACES_BY_ID: BulkStatement =
     many!("select id, seq, erased_at, indexed from event where id in (", "?", ")");
-pub(crate) static EVENTS_BY_KEY: Many =
+pub(crate) static EVENTS_BY_KEY: BulkStatement =
     many!("select idempotency_key, id, seq, body_hash from event where idempotency_key in (", "?", ")");
 
 /// The log after a position, backward from one, and the same for one conversation or for the decisions. Further filters apply
@@ -115,7 +115,7 @@ pub(crate) const LATEST_TALLY_OF_SESSION: &str =
     tally!("session = $2", "'session/' || $2", "<", "desc", ">=");
 pub(crate) const SCAN_TALLY_OF_DECISIONS: &str = tally!("role = 4", "'decisions'", ">", "asc", "<=");
 pub(crate) const LATEST_TALLY_OF_DECISIONS: &str = tally!("role = 4", "'decisions'", "<", "desc", ">=");
-pub(crate) static ADD_TO_TALLIES: Many = many!(
+pub(crate) static ADD_TO_TALLIES: BulkStatement = many!(
     "insert into tally (name, events, seqs) values ",
     "(?,?,?)",
     " on conflict (name) do update set events = tally.events + excluded.events, seqs = tally.seqs + excluded.seqs"
@@ -143,12 +143,12 @@ pub(crate) const NEWEST_ENTRIES: &str = "select body from working order by key d
 pub(crate) const NEWEST_BLOCKS: &str = "select bytes from block order by first_seq desc limit $1 + 0";
 
 pub(crate) const TOMBSTONES: &str = "select event, body, sentences, at from tombstone order by event";
-pub(crate) static INSERT_TOMBSTONES: Many = many!(
+pub(crate) static INSERT_TOMBSTONES: BulkStatement = many!(
     "insert into tombstone (event, body, sentences, at) values ",
     "(?,?,?,?)",
     " on conflict (event) do update set body = excluded.body, sentences = excluded.sentences, at = excluded.at"
 );
-pub(crate) static ADOPT_TOMBSTONES: Many = many!(
+pub(crate) static ADOPT_TOMBSTONES: BulkStatement = many!(
     "insert into tombstone (event, body, sentences, at) values ",
     "(?,?,?,?)",
     " on conflict (event) do nothing"
@@ -179,7 +179,7 @@ pub(crate) const CURSOR: &str = "select seq from progress where layer = $1";
 pub(crate) const MOVE_CURSOR: &str = "insert into progress (layer, seq) \
      select $1, $2 where $3 = 0 or exists (select 1 from progress where layer = $1) \
      on conflict (layer) do update set seq = excluded.seq where progress.seq = $3";
-pub(crate) static INSERT_DEAD: Many = many!(
+pub(crate) static INSERT_DEAD: BulkStatement = many!(
     "insert into dead_letter (layer, event, why) values ",
     "(?,?,?)",
     " on conflict (layer, event) do update set why = excluded.why"
@@ -194,18 +194,18 @@ pub(crate) const PUT_EDITION: &str = "insert into edition (layer, producer, vers
      on conflict (layer) do update set producer = excluded.producer, version = excluded.version, \
      difference = excluded.difference";
 
-pub(crate) static INSERT_LEARNINGS: Many = many!(
+pub(crate) static INSERT_LEARNINGS: BulkStatement = many!(
     "insert into learning (id, note_key, created_at, expired_at, trust, level, body) values ",
     "(?,?,?,?,?,?,?)",
     " on conflict (id) do update set note_key = excluded.note_key, created_at = excluded.created_at, \
      expired_at = excluded.expired_at, trust = excluded.trust, level = excluded.level, body = excluded.body"
 );
-pub(crate) static INSERT_LEARNING_SOURCES: Many = many!(
+pub(crate) static INSERT_LEARNING_SOURCES: BulkStatement = many!(
     "insert into learning_source (learning, event) values ",
     "(?,?)",
     " on conflict (learning, event) do nothing"
 );
-pub(crate) static LEARNINGS_OF: Many =
+pub(crate) static LEARNINGS_OF: BulkStatement =
     many!("select distinct learning from learning_source where event in (", "?", ")");
 /// The version of the learnings, which detects changes; $1 is their layer.
 pub(crate) const LEARNINGS_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \
@@ -236,58 +236,58 @@ pub(crate) const GRAPH_VERSION: &str = "select coalesce((select seq from progres
      (select coalesce(producer, '') || ' ' || coalesce(version, 0) || ' ' || coalesce(difference, '') \
       from edition where layer = $1) from space";
 
-pub(crate) static INSERT_ENTITIES: Many = many!(
+pub(crate) static INSERT_ENTITIES: BulkStatement = many!(
     "insert into entity (id, joined, body) values ",
     "(?,?,?)",
     " on conflict (id) do update set joined = excluded.joined, body = excluded.body"
 );
-pub(crate) static INSERT_ENTITY_NAMES: Many = many!(
+pub(crate) static INSERT_ENTITY_NAMES: BulkStatement = many!(
     "insert into entity_name (name_key, entity) values ",
     "(?,?)",
     " on conflict (name_key, entity) do nothing"
 );
-pub(crate) static INSERT_FACTS: Many = many!(
+pub(crate) static INSERT_FACTS: BulkStatement = many!(
     "insert into fact (id, subject, predicate, object, created_at, expired_at, rank, body) values ",
     "(?,?,?,?,?,?,?,?)",
     " on conflict (id) do update set subject = excluded.subject, predicate = excluded.predicate, \
      object = excluded.object, created_at = excluded.created_at, expired_at = excluded.expired_at, \
      rank = excluded.rank, body = excluded.body"
 );
-pub(crate) static INSERT_GRAPH_SOURCES: Many = many!(
+pub(crate) static INSERT_GRAPH_SOURCES: BulkStatement = many!(
     "insert into graph_source (record, event) values ",
     "(?,?)",
     " on conflict (record, event) do nothing"
 );
-pub(crate) static INSERT_MENTIONS: Many = many!(
+pub(crate) static INSERT_MENTIONS: BulkStatement = many!(
     "insert into mention (event, entity, span_start, span_end, session, occurred_at) values ",
     "(?,?,?,?,?,?)",
     " on conflict (event, entity) do update set span_start = excluded.span_start, span_end = excluded.span_end, \
      session = excluded.session, occurred_at = excluded.occurred_at"
 );
-pub(crate) static GRAPH_OF: Many =
+pub(crate) static GRAPH_OF: BulkStatement =
     many!("select distinct record from graph_source where event in (", "?", ")");
 
-pub(crate) static INSERT_SUMMARIES: Many = many!(
+pub(crate) static INSERT_SUMMARIES: BulkStatement = many!(
     "insert into summary (path, body) values ",
     "(?,?)",
     " on conflict (path) do update set body = excluded.body"
 );
-pub(crate) static INSERT_SUMMARY_PARENTS: Many = many!(
+pub(crate) static INSERT_SUMMARY_PARENTS: BulkStatement = many!(
     "insert into summary_parent (parent, path, last_at) values ",
     "(?,?,?)",
     " on conflict (parent, path) do update set last_at = excluded.last_at"
 );
-pub(crate) static INSERT_SUMMARY_SOURCES: Many = many!(
+pub(crate) static INSERT_SUMMARY_SOURCES: BulkStatement = many!(
     "insert into summary_source (path, event) values ",
     "(?,?)",
     " on conflict (path, event) do nothing"
 );
-pub(crate) static SUMMARIES_OF: Many =
+pub(crate) static SUMMARIES_OF: BulkStatement =
     many!("select distinct path from summary_source where event in (", "?", ")");
-pub(crate) static SUMMARIES_AT: Many =
+pub(crate) static SUMMARIES_AT: BulkStatement =
     many!("select path, body from summary where body is not null and path in (", "?", ")");
 pub(crate) const SUMMARIES: &str = "select path, body from summary where body is not null order by path";
-pub(crate) const HOLLOW_SUMMARIES: &str =
+pub(crate) const STALE_SUMMARIES: &str =
     "select path from summary where body is null order by path limit $1 + 0";
 pub(crate) const SUMMARY_PARENTS: &str = "select parent from summary_parent where path = $1 order by parent";
 pub(crate) const SUMMARY_CHILDREN: &str = "select s.path, s.body from summary_parent p \
@@ -296,17 +296,19 @@ pub(crate) const SUMMARY_CHILDREN: &str = "select s.path, s.body from summary_pa
 
 /// Which of these events are erased. Each has a tombstone since the same commit; tombstones are few, and no event row with its
 /// content must be read.
-pub(crate) static ERASED_OF: Many = many!("select event from tombstone where event in (", "?", ")");
+pub(crate) static ERASED_OF: BulkStatement = many!("select event from tombstone where event in (", "?", ")");
 
 pub(crate) const ENTITIES: &str = "select id, body from entity";
-pub(crate) static ENTITIES_NAMED: Many = many!(
+pub(crate) static ENTITIES_NAMED: BulkStatement = many!(
     "select e.id, e.body from entity_name n join entity e on e.id = n.entity where n.name_key in (",
     "?",
     ")"
 );
-pub(crate) static IDS_NAMED: Many = many!("select entity from entity_name where name_key in (", "?", ")");
+pub(crate) static IDS_NAMED: BulkStatement =
+    many!("select entity from entity_name where name_key in (", "?", ")");
 pub(crate) const ENTITIES_JOINED: &str = "select id, body from entity where joined = $1";
-pub(crate) static ENTITIES_BY_ID: Many = many!("select id, body from entity where id in (", "?", ")");
+pub(crate) static ENTITIES_BY_ID: BulkStatement =
+    many!("select id, body from entity where id in (", "?", ")");
 
 /// Facts, all versions or the believed ones, by the given keys.
 macro_rules! facts {
@@ -315,41 +317,42 @@ macro_rules! facts {
     };
 }
 pub(crate) const FACTS: &str = facts!("");
-pub(crate) static FACTS_OF_SLOTS: Many = many!(facts!(" where predicate in ("), "?", ") and subject = ?");
-pub(crate) static FACTS_OF_SUBJECTS: Many = many!(facts!(" where subject in ("), "?", ")");
-pub(crate) static FACTS_OF_OBJECTS: Many = many!(facts!(" where object in ("), "?", ")");
-pub(crate) static FACTS_OF_SOURCES: Many =
+pub(crate) static FACTS_OF_SLOTS: BulkStatement =
+    many!(facts!(" where predicate in ("), "?", ") and subject = ?");
+pub(crate) static FACTS_OF_SUBJECTS: BulkStatement = many!(facts!(" where subject in ("), "?", ")");
+pub(crate) static FACTS_OF_OBJECTS: BulkStatement = many!(facts!(" where object in ("), "?", ")");
+pub(crate) static FACTS_OF_SOURCES: BulkStatement =
     many!(facts!(" where id in (select record from graph_source where event in ("), "?", "))");
 pub(crate) const BELIEVED: &str = facts!(" where expired_at is null");
 /// The unary sign keeps the database from scanning all believed facts of a subject, which may be thousands.
-pub(crate) static BELIEVED_OF_SLOTS: Many =
+pub(crate) static BELIEVED_OF_SLOTS: BulkStatement =
     many!(facts!(" where +expired_at is null and predicate in ("), "?", ") and subject = ?");
-pub(crate) static BELIEVED_OF_SUBJECTS: Many =
+pub(crate) static BELIEVED_OF_SUBJECTS: BulkStatement =
     many!(facts!(" where expired_at is null and subject in ("), "?", ")");
-pub(crate) static BELIEVED_OF_OBJECTS: Many =
+pub(crate) static BELIEVED_OF_OBJECTS: BulkStatement =
     many!(facts!(" where expired_at is null and object in ("), "?", ")");
-pub(crate) static BELIEVED_OF_SOURCES: Many = many!(
+pub(crate) static BELIEVED_OF_SOURCES: BulkStatement = many!(
     facts!(" where expired_at is null and id in (select record from graph_source where event in ("),
     "?",
     "))"
 );
 /// The strongest believed facts of these; their number comes last. Once a row of an entity does not qualify, no later one does,
 /// so that the database goes on with the next entity.
-pub(crate) static STRONGEST_OF_SUBJECTS: Many =
+pub(crate) static STRONGEST_OF_SUBJECTS: BulkStatement =
     many!(facts!(" where expired_at is null and subject in ("), "?", ") order by rank desc, id limit ? + 0");
-pub(crate) static STRONGEST_OF_OBJECTS: Many =
+pub(crate) static STRONGEST_OF_OBJECTS: BulkStatement =
     many!(facts!(" where expired_at is null and object in ("), "?", ") order by rank desc, id limit ? + 0");
 
 pub(crate) const MENTIONS: &str =
     "select event, entity, span_start, span_end, session, occurred_at from mention order by event, entity";
 pub(crate) const MENTIONS_IN_SESSION: &str =
     "select event, entity, span_start, span_end, session, occurred_at from mention where session = $1";
-pub(crate) static MENTIONS_OF_EVENTS: Many = many!(
+pub(crate) static MENTIONS_OF_EVENTS: BulkStatement = many!(
     "select event, entity, span_start, span_end, session, occurred_at from mention where event in (",
     "?",
     ")"
 );
-pub(crate) static MENTIONS_OF_ENTITIES: Many = many!(
+pub(crate) static MENTIONS_OF_ENTITIES: BulkStatement = many!(
     "select event, entity, span_start, span_end, session, occurred_at from mention where entity in (",
     "?",
     ")"
@@ -390,7 +393,7 @@ pub(crate) const LEASE_HELD: &str =
 pub(crate) const LEASE: &str = "select owner, turn, until from lease where name = $1 and released = 0";
 
 /// Lines of the ledger; the newest with its key counts.
-pub(crate) static PUT_LEDGER: Many = many!(
+pub(crate) static PUT_LEDGER: BulkStatement = many!(
     "insert into ledger (book, name, at, body) values ",
     "(?,?,?,?)",
     " on conflict (book, name) do update set at = excluded.at, body = excluded.body"
@@ -404,7 +407,7 @@ pub(crate) const PUT_WORKING: &str = "insert into working (key, namespace, expir
 pub(crate) const WORKING: &str = "select body from working where key = $1";
 pub(crate) const WORKING_ALL: &str = "select key, body from working";
 /// A key, and the bounds of those below it.
-pub(crate) static WORKING_BELOW: Many = many!(
+pub(crate) static WORKING_BELOW: BulkStatement = many!(
     "with below (itself, first, past) as (values ",
     "(?,?,?)",
     ") select key, body from below cross join working where key = itself or (key >= first and key < past)"
@@ -415,12 +418,12 @@ pub(crate) const WORKING_BEYOND: &str = "select key, expires_at from working whe
 
 /// Cached answers of language models, with their source events.
 pub(crate) const PUT_COMPLETION: &str = "insert into completion (prompt, body) values ($1, $2) on conflict (prompt) do update set body = excluded.body";
-pub(crate) static INSERT_COMPLETION_SOURCES: Many =
+pub(crate) static INSERT_COMPLETION_SOURCES: BulkStatement =
     many!("insert into completion_source (event, prompt) values ", "(?,?)", "");
 pub(crate) const COMPLETION: &str = "select body from completion c where prompt = $1 and not exists \
      (select 1 from completion_source s join tombstone t on t.event = s.event \
      where s.prompt = c.prompt)";
-pub(crate) static COMPLETIONS_OF: Many =
+pub(crate) static COMPLETIONS_OF: BulkStatement =
     many!("select distinct prompt from completion_source where event in (", "?", ")");
 
 /// Marks a forget decision as unfinished; finishing it removes the mark.
@@ -534,7 +537,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         FACTS,
         BELIEVED,
         SUMMARIES,
-        HOLLOW_SUMMARIES,
+        STALE_SUMMARIES,
         SUMMARY_PARENTS,
         SUMMARY_CHILDREN,
         MENTIONS,
@@ -560,5 +563,5 @@ pub(crate) fn all() -> Vec<&'static str> {
         START_FORGETTING,
         FORGETTING,
     ];
-    many.into_iter().flat_map(Many::texts).chain(single).collect()
+    many.into_iter().flat_map(BulkStatement::texts).chain(single).collect()
 }

@@ -49,14 +49,14 @@ impl Work for PutVectors {
         let values = dimensions.get(&self.model).copied().unwrap_or_default();
         let args = vec![self.model.as_str().into(), values.into()];
         transaction.run(Step::new(statement::INSERT_MODEL, args)).await?;
-        place(&self.model, &places, transaction).await?;
+        rewrite_blocks(&self.model, &places, transaction).await?;
         transaction.run(Step::rows(statement::MORE_VECTORS, Vec::new(), 1)).await?;
         Ok(stored)
     }
 }
 
 /// Rewrites every block that holds one of these rows.
-async fn place(
+async fn rewrite_blocks(
     model: &ModelId,
     places: &BTreeMap<Seq, &Vector>,
     transaction: &mut dyn Transaction,

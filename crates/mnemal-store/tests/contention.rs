@@ -9,8 +9,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use mnemal_core::{
-    Cursor, EventFilter, EventStore, IndexStore, LeaseName, LeaseStore, OwnerId, ReceiptStore, Result,
-    SessionId, Timestamp, Turn, Upkeep,
+    Acquisition, Cursor, EventFilter, EventStore, IndexStore, LeaseName, LeaseStore, OwnerId, ReceiptStore,
+    Result, SessionId, Timestamp, Upkeep,
 };
 use mnemal_store::SqliteStore;
 use mnemal_testkit::{Records, receipt};
@@ -126,9 +126,10 @@ async fn of_many_handles_one_has_the_lease() -> Result<()> {
             asking.spawn(async move { store.acquire(&name, &owner, at, Duration::from_secs(30)).await });
         }
         let turns = asking.join_all().await.into_iter().collect::<Result<Vec<_>>>()?;
-        let taken: Vec<_> = turns.iter().filter(|turn| matches!(turn, Turn::Taken { .. })).collect();
+        let taken: Vec<_> =
+            turns.iter().filter(|turn| matches!(turn, Acquisition::Acquired { .. })).collect();
         assert_eq!(taken.len(), 1, "round {round}: {turns:?}");
-        let Turn::Taken { lease, left_by } = taken[0] else { continue };
+        let Acquisition::Acquired { lease, left_by } = taken[0] else { continue };
         assert_eq!((lease.turn, left_by.is_some()), (u64::try_from(round).unwrap() + 1, round > 0));
     }
     Ok(())

@@ -29,7 +29,7 @@ async fn fresh() -> (TempDir, SqliteStore) {
 
 async fn contents(store: &SqliteStore) -> Vec<String> {
     let events = store.scan(&EventFilter::all(), Cursor::START, ALL).await.unwrap();
-    events.iter().filter_map(|event| event.kept().map(|kept| kept.content.clone())).collect()
+    events.iter().filter_map(|event| event.body().map(|kept| kept.content.clone())).collect()
 }
 
 fn raw(store: &SqliteStore) -> Vec<u8> {
@@ -263,7 +263,7 @@ async fn everything_is_there_after_a_restart() -> Result<()> {
     let events = store.scan(&EventFilter::all(), Cursor::START, ALL).await?;
     assert_eq!(events.len(), entries.len());
     for (event, entry) in events.iter().zip(&entries) {
-        assert_eq!(event.kept(), Some(&entry.event));
+        assert_eq!(event.body(), Some(&entry.event));
         assert_eq!((event.id, &event.echo, event.role), (entry.id, &entry.echo, entry.event.kind.role()));
         assert_eq!((event.trust, event.level), (entry.event.origin.trust(), entry.event.origin.level()));
     }
@@ -446,7 +446,7 @@ async fn flipped_bytes_and_cut_files_give_errors_and_never_wrong_text() -> Resul
             }
         };
         if let Ok(events) = store.scan(&EventFilter::all(), Cursor::START, ALL).await {
-            let texts: Vec<_> = events.iter().filter_map(|event| event.kept()).collect();
+            let texts: Vec<_> = events.iter().filter_map(|event| event.body()).collect();
             assert!(texts.iter().all(|kept| known.contains(&kept.content)), "a wrong text in round {round}");
         }
         if let Ok(blocks) = store.load(Cursor::START, ALL).await {
@@ -765,7 +765,7 @@ async fn the_newest_events_are_those_of_the_log_whoever_writes_it() {
     let mut records = Records::new(1);
     let newest = async |store: &SqliteStore, limit: usize| {
         let found = store.latest(&EventFilter::live(), NonZeroUsize::new(limit).unwrap()).await.unwrap();
-        found.iter().map(|event| event.kept().unwrap().content.clone()).collect::<Vec<_>>()
+        found.iter().map(|event| event.body().unwrap().content.clone()).collect::<Vec<_>>()
     };
     let mut said: Vec<String> = Vec::new();
     let mut first = None;

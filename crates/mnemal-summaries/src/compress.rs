@@ -43,7 +43,7 @@ impl Default for Triggers {
 
 /// The pending part of a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waiting {
+pub struct PendingConversation {
     /// Tokens of the conversation in the prompt.
     pub tokens: TokenCount,
     /// Tokens of the window, if the host reports it.
@@ -56,7 +56,7 @@ pub struct Waiting {
 
 /// The reason for a compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum CompressionReason {
     /// It takes too much of the window.
     Window,
     /// Enough turns are pending.
@@ -65,7 +65,7 @@ pub enum Due {
     Idle,
 }
 
-impl Due {
+impl CompressionReason {
     /// Returns the wire name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -78,14 +78,14 @@ impl Due {
 
 impl Triggers {
     /// Returns the first reason to compress, if there is one.
-    pub fn due(&self, waiting: &Waiting) -> Option<Due> {
+    pub fn due(&self, waiting: &PendingConversation) -> Option<CompressionReason> {
         let room = waiting.window.map(|window| self.window_fraction * f64::from(window.0));
         if room.is_some_and(|room| f64::from(waiting.tokens.0) > room) {
-            Some(Due::Window)
+            Some(CompressionReason::Window)
         } else if waiting.turns >= self.turns {
-            Some(Due::Turns)
+            Some(CompressionReason::Turns)
         } else if waiting.idle >= self.idle {
-            Some(Due::Idle)
+            Some(CompressionReason::Idle)
         } else {
             None
         }
@@ -93,7 +93,7 @@ impl Triggers {
 }
 
 /// Returns an extractive summary on one line, with a name at each change of speaker.
-pub fn shortened(language: Language, said: &[Utterance<'_>]) -> String {
+pub fn shorten(language: Language, said: &[Utterance<'_>]) -> String {
     let whole: u32 = said.iter().map(|one| estimate_tokens(one.text)).fold(0, u32::saturating_add);
     let room = (whole / SHARE).clamp(ROOM.0, ROOM.1);
     let limits = Limits { sentences: (room / OF_A_SENTENCE) as usize, tokens: TokenCount(room) };

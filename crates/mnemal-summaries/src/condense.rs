@@ -59,7 +59,7 @@ pub struct Limits {
 
 /// A chosen sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Kept {
+pub struct SelectedSentence {
     /// Index of its utterance.
     pub utterance: usize,
     /// Its bytes there.
@@ -72,7 +72,7 @@ pub struct Kept {
 /// numbers and times; it scores lower if it addresses the other speaker. The best one is taken until the limits are
 /// reached, and each further one is penalized for terms that are covered already; one that shares more than 0.6 of its
 /// terms with a chosen one is skipped. The wording is unchanged.
-pub fn condense(language: Language, said: &[Utterance<'_>], limits: Limits) -> Vec<Kept> {
+pub fn condense(language: Language, said: &[Utterance<'_>], limits: Limits) -> Vec<SelectedSentence> {
     condense_with(language, said, limits, Weights::default())
 }
 
@@ -82,7 +82,7 @@ pub fn condense_with(
     said: &[Utterance<'_>],
     limits: Limits,
     weights: Weights,
-) -> Vec<Kept> {
+) -> Vec<SelectedSentence> {
     let mut left: Vec<(f32, Candidate)> =
         candidates(language, said).into_iter().map(|one| (weights.score(&one.features), one)).collect();
     let (mut chosen, mut known, mut room): (Vec<Candidate>, BTreeSet<u64>, u32) =
@@ -101,13 +101,13 @@ pub fn condense_with(
         known.extend(&one.terms);
         chosen.push(one);
     }
-    let mut kept: Vec<Kept> = chosen.into_iter().map(|one| one.kept).collect();
+    let mut kept: Vec<SelectedSentence> = chosen.into_iter().map(|one| one.kept).collect();
     kept.sort_unstable();
     kept
 }
 
 /// Returns every candidate sentence with its features.
-pub fn features(language: Language, said: &[Utterance<'_>]) -> Vec<(Kept, Features)> {
+pub fn features(language: Language, said: &[Utterance<'_>]) -> Vec<(SelectedSentence, Features)> {
     candidates(language, said).into_iter().map(|one| (one.kept, one.features)).collect()
 }
 

@@ -9,17 +9,17 @@ mod calendar;
 mod projector;
 mod tree;
 
+mod model_summary;
 mod render;
 mod source;
 mod summaries;
-mod writing;
 
 pub use crate::condense::{
-    FEATURES, Features, Kept, Limits, Utterance, Weights, condense, condense_with, features,
+    FEATURES, Features, Limits, SelectedSentence, Utterance, Weights, condense, condense_with, features,
 };
+pub use crate::model_summary::{ModelSummaries, ModelSummary, ModelSummaryLine};
 pub use crate::projector::{CYCLE, SummaryProjector};
 pub use crate::render::render;
 pub use crate::source::SummarySource;
-pub use crate::summaries::{Standing, Summaries};
-pub use crate::tree::{STALE, gathered, producer};
-pub use crate::writing::{Writing, WritingLine, Writings};
+pub use crate::summaries::{Summaries, SummaryState};
+pub use crate::tree::{STALE, build_node, producer};

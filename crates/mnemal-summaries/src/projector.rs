@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Cursor, ErrorKind, Event, EventFilter, EventStore, HollowNode, Layer, NodePath, Progress,
-    Projector, Result, Seq, SummaryDelta, SummaryNode, SummaryStore, Within,
+    Advance, Cursor, ErrorKind, Event, EventFilter, EventStore, Layer, NodePath, Progress, Projector, Result,
+    Seq, StaleNode, SummaryDelta, SummaryNode, SummaryStore, Within,
 };
 use mnemal_text::Language;
 
 use crate::tree::{
-    BLOCK, CHILDREN, IsOver, OF_A_BLOCK, block_of, branch, covered, height, last_of, leaf, newest_first,
-    part, producer, sources,
+    BLOCK, CHILDREN, IsOver, OF_A_BLOCK, block_of, branch, covered_events, height, last_of, leaf,
+    newest_first, part, producer, sources,
 };
 
 /// Default number of leaves per step, and of stale nodes that it checks. Source: NB-42, at most 20 nodes per cycle.
@@ -29,7 +29,7 @@ const OF_LEAF: usize = 3;
 /// Rows of a session in addition to its sources, and most of these: a line has one.
 const OF_SESSION: (usize, usize) = (2, 5);
 /// Stale nodes per step: as many full leaves as fit a transaction.
-const HOLLOW: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not zero");
+const STALE: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not zero");
 
 /// Folds messages into the tree of summaries.
 ///
@@ -47,14 +47,14 @@ pub struct SummaryProjector {
 
 /// The nodes of a step.
 #[derive(Debug, Default)]
-struct Changed {
+struct ChangedNodes {
     /// By path; `None` for a node that became empty.
     nodes: BTreeMap<NodePath, Option<SummaryNode>>,
     /// Branches to rebuild, by height.
     dirty: BTreeSet<(u8, NodePath)>,
 }
 
-impl Changed {
+impl ChangedNodes {
     /// Stores a node that differs from the stored one, and marks the parents of both.
     fn keep(&mut self, path: NodePath, before: &[NodePath], node: Option<SummaryNode>) {
         let above = before.iter().chain(node.iter().flat_map(|node| &node.parents));
@@ -91,12 +91,12 @@ impl SummaryProjector {
 
     /// Returns the same projector for another log and tree.
     #[must_use]
-    pub fn beside(&self, events: Arc<dyn EventStore>, summaries: Arc<dyn SummaryStore>) -> Self {
+    pub fn for_stores(&self, events: Arc<dyn EventStore>, summaries: Arc<dyn SummaryStore>) -> Self {
         Self { events, summaries, language: self.language, at_once: self.at_once }
     }
 
     /// Builds the leaves of the events up to `next`, which start at a block border.
-    async fn grow(&self, leaves: &Leaves<'_>, next: Cursor, changed: &mut Changed) -> Result<()> {
+    async fn grow(&self, leaves: &Leaves<'_>, next: Cursor, changed: &mut ChangedNodes) -> Result<()> {
         for (path, events) in leaves {
             let events = in_text(path, events, next);
             let before = self.summaries.nodes(std::slice::from_ref(path)).await?.pop();
@@ -114,22 +114,27 @@ impl SummaryProjector {
     }
 
     /// Rebuilds a leaf that an erasure made stale.
-    async fn regrow(&self, hollow: &HollowNode, cursor: Cursor, changed: &mut Changed) -> Result<()> {
-        let NodePath::Part { block, session, .. } = &hollow.path else { return Ok(()) };
+    async fn rebuild_stale(
+        &self,
+        stale: &StaleNode,
+        cursor: Cursor,
+        changed: &mut ChangedNodes,
+    ) -> Result<()> {
+        let NodePath::Part { block, session, .. } = &stale.path else { return Ok(()) };
         let filter = EventFilter { session: Within::Only(session.clone()), ..sources() };
         let end = last_of(*block).min(cursor.count());
         let start = Cursor(block.checked_mul(BLOCK).filter(|seq| *seq > 0).map(Seq));
         let mut events = self.events.scan(&filter, start, OF_A_BLOCK).await?;
-        let is_of = |event: &Event| event.kept().is_some_and(|said| leaf(event.seq, said) == hollow.path);
+        let is_of = |event: &Event| event.body().is_some_and(|said| leaf(event.seq, said) == stale.path);
         events.retain(|event| event.seq.0 <= end && is_of(event));
         let events: Vec<&Event> = events.iter().collect();
-        let node = part(self.language, &hollow.path, in_text(&hollow.path, &events, cursor));
-        changed.keep(hollow.path.clone(), &hollow.parents, node);
+        let node = part(self.language, &stale.path, in_text(&stale.path, &events, cursor));
+        changed.keep(stale.path.clone(), &stale.parents, node);
         Ok(())
     }
 
     /// Builds the branches, from the bottom up.
-    async fn branch_out(&self, changed: &mut Changed) -> Result<()> {
+    async fn branch_out(&self, changed: &mut ChangedNodes) -> Result<()> {
         while let Some((_, path)) = changed.dirty.pop_first() {
             let children = self.children(&path, changed).await?;
             let node = branch(self.language, &path, &children);
@@ -143,7 +148,7 @@ impl SummaryProjector {
     }
 
     /// Returns the newest children of a node in their new state.
-    async fn children(&self, path: &NodePath, changed: &Changed) -> Result<Vec<SummaryNode>> {
+    async fn children(&self, path: &NodePath, changed: &ChangedNodes) -> Result<Vec<SummaryNode>> {
         let limit = NonZeroUsize::new(CHILDREN + changed.nodes.len()).unwrap_or(NonZeroUsize::MIN);
         let mut children = self.summaries.children(path, limit).await?;
         children.retain(|node| !changed.nodes.contains_key(&node.path));
@@ -156,16 +161,21 @@ impl SummaryProjector {
 
     async fn progress(&self, consumed: u64, cursor: Cursor) -> Result<Progress> {
         let behind = cursor.behind(self.events.head().await?);
-        let hollow = self.summaries.hollow(NonZeroUsize::MIN).await?.len() as u64;
-        Ok(Progress { consumed, cursor, behind: behind.max(hollow) })
+        let stale = self.summaries.stale(NonZeroUsize::MIN).await?.len() as u64;
+        Ok(Progress { consumed, cursor, behind: behind.max(stale) })
     }
 
     /// Returns the changes of the next events, and the new cursor.
-    async fn fold(&self, expect: Cursor, head: Cursor, limit: NonZeroUsize) -> Result<(Changed, Cursor)> {
-        let mut changed = Changed::default();
-        let hollow = self.summaries.hollow(self.at_once.min(HOLLOW)).await?;
+    async fn fold(
+        &self,
+        expect: Cursor,
+        head: Cursor,
+        limit: NonZeroUsize,
+    ) -> Result<(ChangedNodes, Cursor)> {
+        let mut changed = ChangedNodes::default();
+        let stale = self.summaries.stale(self.at_once.min(STALE)).await?;
         let mut next = expect;
-        if hollow.is_empty() && expect < head {
+        if stale.is_empty() && expect < head {
             // From the start of the block, because its leaves have events before the cursor.
             let start = block_of(Seq(expect.count() + 1)) * BLOCK;
             let after = Cursor((start > 0).then_some(Seq(start)));
@@ -177,8 +187,8 @@ impl SummaryProjector {
             next = end.unwrap_or(if is_all { head.max(read) } else { read });
             self.grow(&leaves, next, &mut changed).await?;
         }
-        for one in &hollow {
-            self.regrow(one, expect, &mut changed).await?;
+        for one in &stale {
+            self.rebuild_stale(one, expect, &mut changed).await?;
             if !matches!(one.path, NodePath::Part { .. }) {
                 changed.dirty.insert((height(&one.path), one.path.clone()));
                 changed.dirty.extend(one.parents.iter().map(|parent| (height(parent), parent.clone())));
@@ -192,7 +202,7 @@ impl SummaryProjector {
 /// Groups events, ascending, by their leaves; stops before the first event after `after` that would exceed the number of
 /// leaves or the rows of a transaction, and returns that position.
 fn leaves(events: &[Event], after: Cursor, at_once: NonZeroUsize) -> (Leaves<'_>, Option<Cursor>) {
-    let of_leaf = |event: &Event| Some(leaf(event.seq, event.kept()?));
+    let of_leaf = |event: &Event| Some(leaf(event.seq, event.body()?));
     let placed: Vec<(NodePath, &Event)> =
         events.iter().filter_map(|event| Some((of_leaf(event)?, event))).collect();
     let mut sizes: BTreeMap<&NodePath, usize> = BTreeMap::new();
@@ -220,7 +230,7 @@ fn leaves(events: &[Event], after: Cursor, at_once: NonZeroUsize) -> (Leaves<'_>
 fn in_text<'a, 'e>(path: &NodePath, events: &'a [&'e Event], next: Cursor) -> &'a [&'e Event] {
     let is_past = matches!(path, NodePath::Part { block, .. } if next.count() >= last_of(*block));
     let is_over = if is_past { IsOver::Yes } else { IsOver::No };
-    let n_covered = usize::try_from(covered(events.len() as u64, is_over)).unwrap_or(usize::MAX);
+    let n_covered = usize::try_from(covered_events(events.len() as u64, is_over)).unwrap_or(usize::MAX);
     events.get(..n_covered).unwrap_or(events)
 }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Because, ContextRequest, ContextSource, Degraded, Fragment, Importance, Label, Layer, Level, NodePath,
-    RecordRef, Result, Score, ScorePart, Section, SummaryLine, SummaryNode, SummaryStore, Within,
+    ContextRequest, ContextSource, Degraded, Fragment, Importance, InclusionReason, Label, Layer, Level,
+    NodePath, RecordRef, Result, Score, ScorePart, Section, SummaryLine, SummaryNode, SummaryStore, Within,
 };
 
-use crate::writing::{Writing, WritingLine, Writings};
+use crate::model_summary::{ModelSummaries, ModelSummary, ModelSummaryLine};
 
 /// Most sentences of a channel, the newest. Source: BA-36, five channel events.
 const CHANNEL: usize = 5;
@@ -29,19 +29,19 @@ const ROOM: [u32; 2] = [1_000, 4_000];
 #[derive(Clone, Debug)]
 pub struct SummarySource {
     store: Arc<dyn SummaryStore>,
-    writings: Option<Arc<Writings>>,
+    model_summaries: Option<Arc<ModelSummaries>>,
 }
 
 impl SummarySource {
     /// Offers the nodes of this tree.
     pub fn new(store: Arc<dyn SummaryStore>) -> Self {
-        Self { store, writings: None }
+        Self { store, model_summaries: None }
     }
 
     /// Offers model-written texts in place of the sentences, line by line, with their operation.
     #[must_use]
-    pub fn with_writings(self, writings: Arc<Writings>) -> Self {
-        Self { writings: Some(writings), ..self }
+    pub fn with_model_summaries(self, model_summaries: Arc<ModelSummaries>) -> Self {
+        Self { model_summaries: Some(model_summaries), ..self }
     }
 }
 
@@ -87,9 +87,9 @@ impl ContextSource for SummarySource {
 }
 
 impl SummarySource {
-    async fn writing(&self, node: &SummaryNode) -> Result<Option<Writing>> {
-        let Some(writings) = &self.writings else { return Ok(None) };
-        Ok(writings.of(std::slice::from_ref(node)).await?.pop().flatten())
+    async fn writing(&self, node: &SummaryNode) -> Result<Option<ModelSummary>> {
+        let Some(model_summaries) = &self.model_summaries else { return Ok(None) };
+        Ok(model_summaries.of(std::slice::from_ref(node)).await?.pop().flatten())
     }
 }
 
@@ -106,16 +106,16 @@ fn n_of_root(request: &ContextRequest) -> usize {
 /// Returns the model-written lines that are new to the asking session and to the offered fragments.
 fn of_writing(
     section: Section,
-    writing: &Writing,
+    writing: &ModelSummary,
     request: &ContextRequest,
     offered: &[Fragment],
 ) -> Vec<Fragment> {
-    let is_new = |line: &&WritingLine| {
+    let is_new = |line: &&ModelSummaryLine| {
         line.of.iter().all(|one| one.session != request.session)
             && line.level() > Level::External
             && offered.iter().all(|other| other.text != line.text)
     };
-    writing.lines.iter().filter(is_new).filter_map(|line| written(section, writing, line)).collect()
+    writing.lines.iter().filter(is_new).filter_map(|line| model_fragment(section, writing, line)).collect()
 }
 
 /// Returns the sentences of a node that are new to the asking session and to the offered fragments.
@@ -135,7 +135,7 @@ fn of_node(
 }
 
 /// Returns a model-written line, with the time of its last sentence.
-fn written(section: Section, writing: &Writing, line: &WritingLine) -> Option<Fragment> {
+fn model_fragment(section: Section, writing: &ModelSummary, line: &ModelSummaryLine) -> Option<Fragment> {
     let last = line.of.iter().max_by_key(|one| one.occurred_at)?;
     let value = Importance::DEFAULT.get();
     Some(Fragment {
@@ -156,7 +156,7 @@ fn written(section: Section, writing: &Writing, line: &WritingLine) -> Option<Fr
         importance: Importance::DEFAULT,
         score: Score::new(value),
         parts: vec![ScorePart { name: "importance", raw: value, normalised: value, weight: 1.0, value }],
-        because: Because::Section,
+        because: InclusionReason::Section,
         withheld: None,
     })
 }
@@ -182,7 +182,7 @@ fn fragment(section: Section, node: &SummaryNode, line: &SummaryLine) -> Fragmen
         importance: Importance::DEFAULT,
         score: Score::new(value),
         parts: vec![part],
-        because: Because::Section,
+        because: InclusionReason::Section,
         withheld: None,
     }
 }

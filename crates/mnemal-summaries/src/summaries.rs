@@ -10,9 +10,9 @@ use mnemal_core::{
 use mnemal_text::Language;
 
 use crate::calendar;
+use crate::model_summary::{ModelSummaries, ModelSummary};
 use crate::render::render;
-use crate::tree::{BLOCK, CHILDREN, STALE, block_of, gathered, leaf, sources};
-use crate::writing::{Writing, Writings};
+use crate::tree::{BLOCK, CHILDREN, STALE, block_of, build_node, leaf, sources};
 
 /// Most events scanned for what is not in a text yet. Source: own choice; a larger delay is reported as this.
 const TAIL: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
@@ -29,12 +29,12 @@ pub struct Summaries {
     store: Arc<dyn SummaryStore>,
     language: Language,
     stale_from: u64,
-    writings: Option<Arc<Writings>>,
+    model_summaries: Option<Arc<ModelSummaries>>,
 }
 
 /// A node in its current state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct SummaryState {
     /// Depth below the requested node.
     pub depth: usize,
     /// The node.
@@ -44,10 +44,10 @@ pub struct Standing {
     /// The number of such events from which it is stale.
     pub stale_from: u64,
     /// Its model-written text, if one exists for these sentences and is requested.
-    pub written: Option<Writing>,
+    pub written: Option<ModelSummary>,
 }
 
-impl Standing {
+impl SummaryState {
     /// Returns a node that was just built.
     pub fn fresh(depth: usize, node: SummaryNode) -> Self {
         Self { depth, node, behind: 0, stale_from: STALE, written: None }
@@ -77,7 +77,7 @@ impl Standing {
 impl Summaries {
     /// Reads the tree of this log.
     pub fn new(events: Arc<dyn EventStore>, store: Arc<dyn SummaryStore>) -> Self {
-        Self { events, store, language: Language::English, stale_from: STALE, writings: None }
+        Self { events, store, language: Language::English, stale_from: STALE, model_summaries: None }
     }
 
     /// Sets the main language, which matters for historical nodes; English by default.
@@ -94,18 +94,18 @@ impl Summaries {
 
     /// Shows model-written texts in place of the sentences; off by default.
     #[must_use]
-    pub fn with_writings(self, writings: Arc<Writings>) -> Self {
-        Self { writings: Some(writings), ..self }
+    pub fn with_model_summaries(self, model_summaries: Arc<ModelSummaries>) -> Self {
+        Self { model_summaries: Some(model_summaries), ..self }
     }
 
     /// Returns a node.
     ///
     /// # Errors
     /// `NotFound` when nothing was said there, or it is not summarized yet.
-    pub async fn get(&self, path: &NodePath) -> Result<Standing> {
+    pub async fn get(&self, path: &NodePath) -> Result<SummaryState> {
         let node = self.store.nodes(std::slice::from_ref(path)).await?.pop();
         let node = node.ok_or_else(|| Error::not_found(format!("there is no summary of {path}")))?;
-        let mut standing = self.standing(vec![(0, node)]).await?;
+        let mut standing = self.states(vec![(0, node)]).await?;
         standing.pop().ok_or_else(|| Error::internal("a node stands nowhere"))
     }
 
@@ -115,7 +115,7 @@ impl Summaries {
     /// # Errors
     /// `NotFound` when nothing was said there by then; `Invalid` for a node of another kind, because a calendar node has
     /// its own end; `Unavailable` when the database does not answer.
-    pub async fn get_as_of(&self, path: &NodePath, as_of: AsOf) -> Result<Standing> {
+    pub async fn get_as_of(&self, path: &NodePath, as_of: AsOf) -> Result<SummaryState> {
         let mut filter = EventFilter { until: Some(as_of.world.plus_micros(1)), ..sources() };
         let parents = match path {
             NodePath::Root => Vec::new(),
@@ -131,9 +131,9 @@ impl Summaries {
         };
         let mut events = self.events.latest(&filter, PAST).await?;
         events.retain(|event| event.recorded_at <= as_of.belief);
-        let node = gathered(self.language, path, parents, events);
+        let node = build_node(self.language, path, parents, events);
         let node = node.ok_or_else(|| Error::not_found(format!("nothing was said in {path} by then")))?;
-        Ok(Standing::fresh(0, node))
+        Ok(SummaryState::fresh(0, node))
     }
 
     /// Returns a node and its descendants, up to `depth` levels, parents before children, newest first; 30 below each,
@@ -141,7 +141,7 @@ impl Summaries {
     ///
     /// # Errors
     /// As [`get`](Self::get).
-    pub async fn tree(&self, path: &NodePath, depth: usize) -> Result<Vec<Standing>> {
+    pub async fn tree(&self, path: &NodePath, depth: usize) -> Result<Vec<SummaryState>> {
         let mut waiting = vec![(0, self.get(path).await?.node)];
         let mut found = Vec::new();
         while let Some((level, node)) = waiting.pop() {
@@ -152,25 +152,25 @@ impl Summaries {
             }
             found.push((level, node));
         }
-        self.standing(found).await
+        self.states(found).await
     }
 
-    async fn standing(&self, nodes: Vec<(usize, SummaryNode)>) -> Result<Vec<Standing>> {
+    async fn states(&self, nodes: Vec<(usize, SummaryNode)>) -> Result<Vec<SummaryState>> {
         let waiting = self.waiting().await?;
         let behind = |path: &NodePath| {
-            waiting.iter().filter_map(Event::kept).filter(|said| is_below(said, path)).count() as u64
+            waiting.iter().filter_map(Event::body).filter(|said| is_below(said, path)).count() as u64
         };
-        let written = match &self.writings {
-            Some(writings) => {
+        let written = match &self.model_summaries {
+            Some(model_summaries) => {
                 let nodes: Vec<SummaryNode> = nodes.iter().map(|(_, node)| node.clone()).collect();
-                writings.of(&nodes).await?
+                model_summaries.of(&nodes).await?
             }
             None => Vec::new(),
         };
         let written = written.into_iter().chain(std::iter::repeat(None));
-        let standing = |((depth, node), written): ((usize, SummaryNode), Option<Writing>)| {
+        let standing = |((depth, node), written): ((usize, SummaryNode), Option<ModelSummary>)| {
             let behind = behind(&node.path);
-            Standing { depth, node, behind, stale_from: self.stale_from, written }
+            SummaryState { depth, node, behind, stale_from: self.stale_from, written }
         };
         Ok(nodes.into_iter().zip(written).map(standing).collect())
     }
@@ -182,7 +182,7 @@ impl Summaries {
         let start = block_of(Seq(cursor.count() + 1)) * BLOCK;
         let mut events =
             self.events.scan(&sources(), Cursor((start > 0).then_some(Seq(start))), TAIL).await?;
-        let leaf = |event: &Event| event.kept().map(|said| leaf(event.seq, said));
+        let leaf = |event: &Event| event.body().map(|said| leaf(event.seq, said));
         let mut leaves: Vec<NodePath> = events.iter().filter_map(leaf).collect();
         leaves.sort_unstable();
         leaves.dedup();

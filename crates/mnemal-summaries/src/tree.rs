@@ -68,7 +68,7 @@ pub(crate) fn last_of(block: u64) -> u64 {
 }
 
 /// Returns how many of a leaf's events are in its text: all of a complete block, else as many as at its last rebuild.
-pub(crate) fn covered(events: u64, is_over: IsOver) -> u64 {
+pub(crate) fn covered_events(events: u64, is_over: IsOver) -> u64 {
     if is_over == IsOver::Yes {
         return events;
     }
@@ -92,10 +92,10 @@ pub(crate) enum IsOver {
 /// Builds a leaf from its covered events, ascending; `None` without one.
 pub(crate) fn part(language: Language, path: &NodePath, events: &[&Event]) -> Option<SummaryNode> {
     let (first, last) =
-        (events.iter().find_map(|event| event.kept())?, events.iter().rev().find_map(|event| event.kept())?);
+        (events.iter().find_map(|event| event.body())?, events.iter().rev().find_map(|event| event.body())?);
     let parents =
         vec![NodePath::Session(last.session.clone()), calendar::day(first.occurred_at, &first.zone)];
-    let node = chosen(language, path, events, PART)?;
+    let node = choose_sentences(language, path, events, PART)?;
     Some(SummaryNode { parents, channel: Some(last.channel.clone()), ..node })
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn part(language: Language, path: &NodePath, events: &[&Event]) -> Op
 ///
 /// It has up to five sentences, chosen as for a session; events other than messages of users and agents, and quarantined
 /// ones, are skipped.
-pub fn gathered(
+pub fn build_node(
     language: Language,
     path: &NodePath,
     parents: Vec<NodePath>,
@@ -112,16 +112,21 @@ pub fn gathered(
 ) -> Option<SummaryNode> {
     let sources = sources();
     events.retain(|event| sources.accepts(event));
-    events.sort_by_key(|event| (event.kept().map(|said| said.occurred_at), event.seq));
+    events.sort_by_key(|event| (event.body().map(|said| said.occurred_at), event.seq));
     let events: Vec<&Event> = events.iter().collect();
-    let node = chosen(language, path, &events, LEAF)?;
+    let node = choose_sentences(language, path, &events, LEAF)?;
     (!node.lines.is_empty()).then_some(SummaryNode { parents, ..node })
 }
 
 /// Chooses the sentences of a node from events in chronological order.
-fn chosen(language: Language, path: &NodePath, events: &[&Event], limits: Limits) -> Option<SummaryNode> {
+fn choose_sentences(
+    language: Language,
+    path: &NodePath,
+    events: &[&Event],
+    limits: Limits,
+) -> Option<SummaryNode> {
     let kept: Vec<(&Event, &NewEvent)> =
-        events.iter().filter_map(|event| Some((*event, event.kept()?))).collect();
+        events.iter().filter_map(|event| Some((*event, event.body()?))).collect();
     let own: Vec<OwnWords<'_>> = kept.iter().map(|(_, said)| OwnWords::of_event(said)).collect();
     let said: Vec<Utterance<'_>> =
         kept.iter().zip(&own).map(|((event, said), own)| utterance(event, said, own)).collect();
@@ -188,7 +193,7 @@ pub(crate) fn newest_first(children: &mut [SummaryNode]) {
 pub(crate) fn branch(language: Language, path: &NodePath, children: &[SummaryNode]) -> Option<SummaryNode> {
     let newest = children.first()?;
     let lines = lines_of(children);
-    let said: Vec<Utterance<'_>> = lines.iter().map(|line| repeated(line)).collect();
+    let said: Vec<Utterance<'_>> = lines.iter().map(|line| utterance_of(line)).collect();
     let limits = match path {
         NodePath::Session(_) | NodePath::Day(_) => LEAF,
         NodePath::Root => ROOT,
@@ -211,7 +216,7 @@ pub(crate) fn branch(language: Language, path: &NodePath, children: &[SummaryNod
         parents: parents(path, newest),
         lines,
         sources,
-        events: counted(path, children),
+        events: count_events(path, children),
         channel: newest
             .channel
             .clone()
@@ -225,7 +230,7 @@ pub(crate) fn branch(language: Language, path: &NodePath, children: &[SummaryNod
 }
 
 /// Counts the events of children, each once: below the root they are in their channel and in their month.
-fn counted(path: &NodePath, children: &[SummaryNode]) -> u64 {
+fn count_events(path: &NodePath, children: &[SummaryNode]) -> u64 {
     let is_again = |child: &&SummaryNode| *path == NodePath::Root && matches!(child.path, NodePath::Month(_));
     children.iter().filter(|child| !is_again(child)).map(|child| child.events).sum()
 }
@@ -241,7 +246,7 @@ fn lines_of(nodes: &[SummaryNode]) -> Vec<&SummaryLine> {
     lines
 }
 
-fn repeated(line: &SummaryLine) -> Utterance<'_> {
+fn utterance_of(line: &SummaryLine) -> Utterance<'_> {
     Utterance {
         speaker: line.speaker.as_ref().map(mnemal_core::Speaker::as_str),
         text: &line.text,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Edition, Embedder,
-    Entity, EntityFilter, EntityId, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore,
-    Fact, FactFilter, Fragment, GraphDelta, GraphStore, HollowNode, IndexBlock, IndexMark, IndexStore,
+    Advance, AppendOutcome, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Edition,
+    Embedder, Entity, EntityFilter, EntityId, Error, ErrorKind, Event, EventCaps, EventFilter, EventId,
+    EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore,
     Inventory, KeyPrefix, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry,
     MentionFilter, MentionRow, ModelId, NodePath, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore,
-    Reranker, Result, Seen, Seq, SessionId, SessionSummary, SummaryDelta, SummaryNode, SummaryStore,
-    Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
+    Reranker, Result, SeenRecords, Seq, SessionId, SessionSummary, StaleNode, SummaryDelta, SummaryNode,
+    SummaryStore, Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
 /// A kind of misbehavior.
@@ -91,9 +91,9 @@ impl SummaryStore for Faulty<dyn SummaryStore> {
         self.part.children(path, limit).await
     }
 
-    async fn hollow(&self, limit: NonZeroUsize) -> Result<Vec<HollowNode>> {
+    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
         self.misbehave().await?;
-        self.part.hollow(limit).await
+        self.part.stale(limit).await
     }
 
     async fn all(&self) -> Result<Vec<SummaryNode>> {
@@ -175,7 +175,7 @@ impl EventStore for Faulty<dyn EventStore> {
         self.part.head().await
     }
 
-    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>> {
+    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<AppendOutcome>> {
         self.part.append(batch).await
     }
 
@@ -343,7 +343,7 @@ impl ReceiptStore for Faulty<dyn ReceiptStore> {
         self.part.latest(limit).await
     }
 
-    async fn seen(&self, session: &SessionId) -> Result<Seen> {
+    async fn seen(&self, session: &SessionId) -> Result<SeenRecords> {
         self.misbehave().await?;
         self.part.seen(session).await
     }

@@ -13,7 +13,7 @@ pub mod vfs;
 
 pub use crate::fake::{HashEmbedder, ManualClock, SeededIds, TermIndexer, WordCounter, WordReranker, permit};
 pub use crate::fault::{Fault, Faulty};
-pub use crate::loopback::{Heard, Loopback, Told};
+pub use crate::loopback::{Loopback, ReceivedRequest, ServerReply};
 #[cfg(target_os = "linux")]
 pub use crate::network::deny_network;
 pub use crate::record::{Records, entity, fact, learning, receipt, summary, tombstone};

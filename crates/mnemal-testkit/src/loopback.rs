@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// One received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct ReceivedRequest {
     /// Request line and headers, as sent.
     pub head: String,
     /// The body.
@@ -19,7 +19,7 @@ pub struct Heard {
 
 /// The server's reaction after a request was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum ServerReply {
     /// These bytes are written, then it is closed.
     Say(Vec<u8>),
     /// These bytes are written, and it stays open.
@@ -28,7 +28,7 @@ pub enum Told {
     Drip(Vec<u8>),
 }
 
-impl Told {
+impl ServerReply {
     /// A complete response with this status, further header lines (each with its line break) and a body.
     pub fn status(status: u16, headers: &str, body: &str) -> Self {
         let length = body.len();
@@ -46,10 +46,10 @@ impl Told {
     }
 }
 
-impl Told {
+impl ServerReply {
     /// A response of `/v1/chat/completions` with this text, as from a model that has finished.
     pub fn words(text: &str) -> Self {
-        Self::completion(&format!("{{\"content\":{}}}", quoted(text)), "stop")
+        Self::completion(&format!("{{\"content\":{}}}", json_string(text)), "stop")
     }
 
     /// A response of `/v1/chat/completions` with this message, a JSON object, and the model's finish reason.
@@ -65,7 +65,7 @@ impl Told {
 }
 
 /// A text as a string of JSON.
-fn quoted(text: &str) -> String {
+fn json_string(text: &str) -> String {
     let sign = |sign: char| match sign {
         '"' | '\\' => format!("\\{sign}"),
         sign if sign.is_control() => format!("\\u{:04x}", u32::from(sign)),
@@ -74,12 +74,12 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.chars().map(sign).collect::<Vec<_>>().concat())
 }
 
-type Answer = dyn Fn(usize, &Heard) -> Told + Send + Sync;
+type Answer = dyn Fn(usize, &ReceivedRequest) -> ServerReply + Send + Sync;
 
 /// The server; it runs in the test's own runtime until it is dropped.
 pub struct Loopback {
     address: SocketAddr,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    heard: Arc<Mutex<Vec<ReceivedRequest>>>,
     runs: tokio::task::JoinHandle<()>,
 }
 
@@ -89,7 +89,9 @@ impl Loopback {
     /// # Errors
     /// When no port is free.
     #[expect(clippy::disallowed_methods, reason = "the server of a test, which ends with the test")]
-    pub async fn start(answer: impl Fn(usize, &Heard) -> Told + Send + Sync + 'static) -> io::Result<Self> {
+    pub async fn start(
+        answer: impl Fn(usize, &ReceivedRequest) -> ServerReply + Send + Sync + 'static,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let heard = Arc::new(Mutex::new(Vec::new()));
@@ -110,7 +112,7 @@ impl Loopback {
     }
 
     /// Returns all requests so far, in the order in which they were read.
-    pub fn heard(&self) -> Vec<Heard> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -127,7 +129,11 @@ impl Drop for Loopback {
     }
 }
 
-async fn serve(mut stream: TcpStream, seen: Arc<Mutex<Vec<Heard>>>, answer: Arc<Answer>) -> io::Result<()> {
+async fn serve(
+    mut stream: TcpStream,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
+    answer: Arc<Answer>,
+) -> io::Result<()> {
     let heard = read(&mut stream).await?;
     let before = {
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,15 +141,15 @@ async fn serve(mut stream: TcpStream, seen: Arc<Mutex<Vec<Heard>>>, answer: Arc<
         seen.len() - 1
     };
     match answer(before, &heard) {
-        Told::Say(bytes) => {
+        ServerReply::Say(bytes) => {
             stream.write_all(&bytes).await?;
             stream.shutdown().await
         }
-        Told::Stall(bytes) => {
+        ServerReply::Stall(bytes) => {
             stream.write_all(&bytes).await?;
             std::future::pending().await
         }
-        Told::Drip(bytes) => drip(stream, &bytes).await,
+        ServerReply::Drip(bytes) => drip(stream, &bytes).await,
     }
 }
 
@@ -156,14 +162,14 @@ async fn drip(mut stream: TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.shutdown().await
 }
 
-async fn read(stream: &mut TcpStream) -> io::Result<Heard> {
+async fn read(stream: &mut TcpStream) -> io::Result<ReceivedRequest> {
     let mut bytes = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&bytes);
         if let Some((head, body)) = text.split_once("\r\n\r\n")
             && body.len() >= length(head)
         {
-            return Ok(Heard { head: head.to_owned(), body: body.to_owned() });
+            return Ok(ReceivedRequest { head: head.to_owned(), body: body.to_owned() });
         }
         if stream.read_buf(&mut bytes).await? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());

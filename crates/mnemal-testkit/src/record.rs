@@ -1,12 +1,12 @@
 //! Builders of valid records for tests.
 
 use mnemal_core::{
-    Act, Basis, Because, BlockKind, BlockReceipt, Category, ChannelId, Confidence, Cursor, Entity, EntityId,
-    EntityKind, EntityName, EventId, EventKind, Fact, FactId, FactStatus, Importance, InstallationKey,
-    Learning, LearningId, LearningKind, LearningStatus, Leave, Level, LogEntry, Metadata, ModelId, NewEvent,
-    NodePath, NoteKey, Origin, Predicate, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal, RecordRef,
-    Result, RuleId, Section, Seq, SessionId, Source, Span, Speaker, SummaryLine, SummaryNode, Support,
-    Timestamp, TokenCount, Tombstone, TombstoneHash, Trust, Value, Zone,
+    Act, Basis, BlockKind, BlockReceipt, Category, ChannelId, Confidence, Consent, Cursor, Entity, EntityId,
+    EntityKind, EntityName, EventId, EventKind, Fact, FactId, FactStatus, Importance, InclusionReason,
+    InstallationKey, Learning, LearningId, LearningKind, LearningStatus, Level, LogEntry, Metadata, ModelId,
+    NewEvent, NodePath, NoteKey, Origin, Predicate, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal,
+    RecordRef, Result, RuleId, Section, Seq, SessionId, Source, Span, Speaker, SummaryLine, SummaryNode,
+    Support, Timestamp, TokenCount, Tombstone, TombstoneHash, Trust, Value, Zone,
 };
 
 use crate::fake::{TermIndexer, mix, with_vector};
@@ -106,9 +106,9 @@ pub fn learning(id: u128, key: &str, source: EventId, created_at: Timestamp) -> 
         importance: Importance::DEFAULT,
         content: format!("note {key}"),
         pattern: None,
-        basis: Basis::Told,
+        basis: Basis::Stated,
         confidence: Confidence::new(1.0),
-        leave: Leave::Given,
+        consent: Consent::NotRequired,
         topics: Vec::new(),
         tool: None,
         speaker: None,
@@ -151,8 +151,8 @@ pub fn entity(id: u128, name: &str, kind: EntityKind, source: EventId, created_a
         }],
         chosen: Vec::new(),
         roles: Vec::new(),
-        joined: Vec::new(),
-        ties: Vec::new(),
+        merges: Vec::new(),
+        identity_claims: Vec::new(),
         sources: vec![source],
         decisions: Vec::new(),
         created_at,
@@ -256,7 +256,7 @@ pub fn receipt(id: u128, session: &str, shown: EventId, at: Timestamp) -> Result
         level: Level::User,
         parts: Vec::new(),
         score: 0.5,
-        because: Because::Query,
+        because: InclusionReason::Query,
         tokens: TokenCount(7),
         content_hash: [7; 16],
     };

@@ -9,13 +9,13 @@
 //! stable addresses, locks exclude. It promises no atomic write, only that a write leaves the neighboring bytes alone.
 //!
 //! ```
-//! use mnemal_testkit::vfs::{DiskFault, FaultyDisk, Keep, VFS};
+//! use mnemal_testkit::vfs::{DiskFault, FaultyDisk, SurvivingWrites, VFS};
 //!
 //! let disk = FaultyDisk::new(7);
 //! disk.fail_at(100, DiskFault::IoError); // the hundredth operation fails, once
 //! let (_name, _path) = (VFS, disk.path("space.db")); // what a connection is opened with
 //! disk.power_cut(); // from now on everything fails …
-//! disk.reboot(Keep::Drawn); // … until here, where what was not flushed is gone, or torn
+//! disk.reboot(SurvivingWrites::Drawn); // … until here, where what was not flushed is gone, or torn
 //! ```
 
 mod callbacks;
@@ -35,7 +35,7 @@ mod tests;
 pub use self::dice::Dice;
 pub use self::disk::FaultyDisk;
 pub use self::fault::{DiskFault, Operation};
-pub use self::image::Keep;
+pub use self::image::SurvivingWrites;
 
 /// Name of the file system; it is registered with the first disk, and never the default.
 pub const VFS: &str = "mnemal-faulty";

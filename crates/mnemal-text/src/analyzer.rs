@@ -4,7 +4,7 @@ use crate::Language;
 use crate::fold::{lower_into, strip_accents};
 use crate::grams::for_each_gram;
 use crate::irregular::base_form;
-use crate::known_stems::{KnownStems, Short};
+use crate::known_stems::{KnownStems, ShortText};
 use crate::script::Script;
 use crate::stop;
 use crate::words::{Word, for_each_chunk, push_words, separates_parts};
@@ -106,7 +106,7 @@ impl Analyzer {
         if kept.order.is_empty() { all.order } else { kept.order }
     }
 
-    fn walk(self, text: &str, sink: &mut dyn FnMut(Token<'_>)) {
+    fn walk(self, text: &str, sink: &mut dyn FnMut(TermToken<'_>)) {
         let mut words = Vec::new();
         let mut scratch = Scratch::default();
         for_each_chunk(text, |offset, chunk| {
@@ -133,7 +133,7 @@ impl Analyzer {
 }
 
 /// An output term.
-struct Token<'a> {
+struct TermToken<'a> {
     term: &'a str,
     /// The word in lower case, not stemmed, or a pair of characters; empty for an exact compound, which is never a stop word.
     word: &'a str,
@@ -169,7 +169,7 @@ struct Walk<'t, 's> {
     analyzer: Analyzer,
     text: &'t str,
     scratch: &'s mut Scratch,
-    sink: &'s mut dyn FnMut(Token<'_>),
+    sink: &'s mut dyn FnMut(TermToken<'_>),
 }
 
 impl<'t> Walk<'t, '_> {
@@ -184,7 +184,7 @@ impl<'t> Walk<'t, '_> {
                 self.exact(named);
             }
             if word.range.start >= joined_until {
-                let (joined, longest) = self.joined(word, words.get(index + 1..).unwrap_or_default());
+                let (joined, longest) = self.join(word, words.get(index + 1..).unwrap_or_default());
                 joined_until = joined.end;
                 if joined.end > word.range.end && joined.len() <= longest {
                     self.exact(joined);
@@ -232,12 +232,12 @@ impl<'t> Walk<'t, '_> {
         if term.is_empty() {
             return;
         }
-        (self.sink)(Token { term, word: bare, language, range: range.clone() });
+        (self.sink)(TermToken { term, word: bare, language, range: range.clone() });
         if language.is_none() {
             let Scratch { word, term } = &mut *self.scratch;
             let sink = &mut self.sink;
             for_each_gram(term, word, &mut |part| {
-                sink(Token { term: part, word: "", language: None, range: range.clone() });
+                sink(TermToken { term: part, word: "", language: None, range: range.clone() });
             });
         }
     }
@@ -249,7 +249,7 @@ impl<'t> Walk<'t, '_> {
         term.clear();
         lower_into(raw, term);
         strip_accents(term);
-        (self.sink)(Token { term, word: "", language: None, range });
+        (self.sink)(TermToken { term, word: "", language: None, range });
     }
 
     /// Pairs of neighboring characters, those with katakana in hiragana too; a single one stands for itself.
@@ -265,9 +265,9 @@ impl<'t> Walk<'t, '_> {
                 lower_into(first, term);
                 lower_into(grapheme, term);
                 let pair = range.start + before..range.start + at + grapheme.len();
-                (self.sink)(Token { term, word: term, language: None, range: pair.clone() });
+                (self.sink)(TermToken { term, word: term, language: None, range: pair.clone() });
                 if to_hiragana(term) {
-                    (self.sink)(Token { term, word: "", language: None, range: pair });
+                    (self.sink)(TermToken { term, word: "", language: None, range: pair });
                 }
             }
             previous = Some((at, grapheme));
@@ -278,7 +278,7 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// The bytes of the words that `/`, `&`, or, among numbers, `-` joins to the first one, and how long a name may be.
-    fn joined(&self, first: &Word, rest: &[Word]) -> (Range<usize>, usize) {
+    fn join(&self, first: &Word, rest: &[Word]) -> (Range<usize>, usize) {
         let Range { start, mut end } = first.range;
         let separator = self.byte(end);
         let longest = match separator {
@@ -339,7 +339,7 @@ fn stem_into(language: Option<Language>, word: &str, term: &mut String) {
         strip_accents(term);
         return;
     };
-    let Some(short) = Short::of(word) else {
+    let Some(short) = ShortText::of(word) else {
         stem_anew(language, word, term);
         return;
     };

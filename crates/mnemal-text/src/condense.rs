@@ -28,12 +28,12 @@ const SPECIFIC: f32 = 0.12;
 /// and dates; a sentence that shares more than 0.6 of its terms with a better one is left out. The words are the original ones,
 /// and the spans point at them. A text of `most` sentences or fewer keeps all that are not redundant.
 pub fn condense(analyzer: &Analyzer, text: &str, most: usize) -> Vec<Sentence> {
-    let mut candidates: Vec<Candidate> =
-        sentences(text).into_iter().map(|span| Candidate::new(*analyzer, text, span)).collect();
+    let mut candidates: Vec<SentenceCandidate> =
+        sentences(text).into_iter().map(|span| SentenceCandidate::new(*analyzer, text, span)).collect();
     score(&mut candidates);
     let mut ranked: Vec<usize> = (0..candidates.len()).collect();
     ranked.sort_by(|&a, &b| rank(&candidates, b).total_cmp(&rank(&candidates, a)).then(a.cmp(&b)));
-    let mut chosen: Vec<&Candidate> = Vec::new();
+    let mut chosen: Vec<&SentenceCandidate> = Vec::new();
     for candidate in ranked.into_iter().filter_map(|index| candidates.get(index)) {
         if chosen.len() >= most {
             break;
@@ -47,7 +47,7 @@ pub fn condense(analyzer: &Analyzer, text: &str, most: usize) -> Vec<Sentence> {
     spans
 }
 
-struct Candidate {
+struct SentenceCandidate {
     span: Sentence,
     /// Hashes of the distinct terms that are no stop words, sorted.
     terms: Vec<u64>,
@@ -55,7 +55,7 @@ struct Candidate {
     score: f32,
 }
 
-impl Candidate {
+impl SentenceCandidate {
     fn new(analyzer: Analyzer, text: &str, span: Sentence) -> Self {
         let body = span.of(text);
         let mut terms = Vec::new();
@@ -74,11 +74,11 @@ impl Candidate {
     }
 }
 
-fn rank(candidates: &[Candidate], index: usize) -> f32 {
+fn rank(candidates: &[SentenceCandidate], index: usize) -> f32 {
     candidates.get(index).map_or(0.0, |candidate| candidate.score)
 }
 
-fn score(candidates: &mut [Candidate]) {
+fn score(candidates: &mut [SentenceCandidate]) {
     let mut weight: HashMap<u64, f32> = HashMap::new();
     for term in candidates.iter().flat_map(|candidate| &candidate.terms) {
         *weight.entry(*term).or_default() += 1.0;

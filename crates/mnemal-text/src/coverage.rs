@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::Language;
 use date::Date;
 pub(crate) use generic::{counts, is_everyday, is_grammar, opens};
-use piece::{Kind, Piece};
+use piece::{Piece, PieceKind};
 use plain::{carries, plain, stands_at, starts};
 
 /// Most texts of a space that hold a rare word, in a script without case. Source: own choice (AD-44: merge coverage).
@@ -41,11 +41,11 @@ pub struct Vocabulary {
 struct Specific {
     /// In compared and reported form.
     text: String,
-    kind: Kind,
+    kind: PieceKind,
 }
 
 /// A text prepared for the search of specifics.
-struct Read {
+struct PreparedText {
     plain: String,
     words: HashSet<String>,
     letters: HashSet<char>,
@@ -107,7 +107,7 @@ impl Vocabulary {
     /// A word that another source writes in lower case is ordinary language and may be missing. A name may be inflected, and a
     /// date may be written differently.
     pub fn uncovered(&self, text: &str, sources: &[&str]) -> Vec<String> {
-        let read = Read::new(text);
+        let read = PreparedText::new(text);
         let mut missing = Vec::new();
         for (place, source) in sources.iter().enumerate() {
             let others = sources.iter().enumerate().filter(|(other, _)| *other != place);
@@ -123,12 +123,12 @@ impl Vocabulary {
 
     /// Returns the numbers and dates of a text that no source has.
     pub fn made_up(&self, text: &str, sources: &[&str]) -> Vec<String> {
-        let known = Read::new(&sources.join("\n"));
+        let known = PreparedText::new(&sources.join("\n"));
         let missing = self.missing(&known, text, &[]);
         missing.into_iter().filter(|one| one.contains(char::is_numeric)).collect()
     }
 
-    fn missing(&self, text: &Read, source: &str, others: &[&str]) -> Vec<String> {
+    fn missing(&self, text: &PreparedText, source: &str, others: &[&str]) -> Vec<String> {
         let said = plain(source);
         if carries(&text.plain, &said) {
             return Vec::new();
@@ -143,11 +143,11 @@ impl Vocabulary {
     }
 
     fn read(&self, text: &str) -> Vec<Specific> {
-        let quoted = piece::quoted(text).into_iter().map(|text| Specific { text, kind: Kind::Exact });
+        let quoted = piece::quoted(text).into_iter().map(|text| Specific { text, kind: PieceKind::Exact });
         let mut found: Vec<Specific> = quoted.collect();
         let said = plain(text);
         let named = self.named(&said).into_iter();
-        found.extend(named.map(|name| Specific { text: name.to_owned(), kind: Kind::Name }));
+        found.extend(named.map(|name| Specific { text: name.to_owned(), kind: PieceKind::Name }));
         found.extend(piece::pieces(text).into_iter().filter_map(|piece| self.specific(piece)));
         let mut seen = BTreeSet::new();
         found.retain(|one| {
@@ -172,18 +172,18 @@ impl Vocabulary {
         let is_rare =
             || key(&piece).is_some_and(|key| self.texts.get(&key).is_none_or(|texts| *texts <= RARE));
         let is_specific = match piece.kind {
-            Kind::Exact | Kind::Name => true,
-            Kind::Opening => !opens(&piece.text),
-            Kind::Word => !generic::is_particle(&piece.text) && is_rare(),
-            Kind::Pair => !is_everyday(&piece.text) && is_rare(),
-            Kind::Small => false,
+            PieceKind::Exact | PieceKind::Name => true,
+            PieceKind::Opening => !opens(&piece.text),
+            PieceKind::Word => !generic::is_particle(&piece.text) && is_rare(),
+            PieceKind::Pair => !is_everyday(&piece.text) && is_rare(),
+            PieceKind::Small => false,
         };
-        let kind = if piece.kind == Kind::Opening { Kind::Name } else { piece.kind };
+        let kind = if piece.kind == PieceKind::Opening { PieceKind::Name } else { piece.kind };
         (is_specific || self.specific.contains(&piece.text)).then_some(Specific { text: piece.text, kind })
     }
 }
 
-impl Read {
+impl PreparedText {
     fn new(text: &str) -> Self {
         let plain = plain(text);
         let words = plain.split(|letter: char| !piece::is_of_word(letter)).filter(|word| !word.is_empty());
@@ -206,8 +206,10 @@ impl Read {
         };
         carries(&self.plain, &one.text)
             || match one.kind {
-                Kind::Pair => one.text.chars().all(|letter| self.letters.contains(&letter)),
-                Kind::Exact => plain::measured(&one.text).is_some_and(|other| carries(&self.plain, &other)),
+                PieceKind::Pair => one.text.chars().all(|letter| self.letters.contains(&letter)),
+                PieceKind::Exact => {
+                    plain::measured(&one.text).is_some_and(|other| carries(&self.plain, &other))
+                }
                 _ => one.text.split(' ').all(same),
             }
             || is_same_day()
@@ -227,15 +229,15 @@ pub fn uncovered(text: &str, sources: &[&str]) -> Vec<String> {
 /// Returns the key under which a piece is counted; nothing for one whose frequency is irrelevant.
 fn key(piece: &Piece) -> Option<String> {
     match piece.kind {
-        Kind::Pair => Some(piece.text.clone()),
-        Kind::Word => Some(form::base(&piece.text)),
+        PieceKind::Pair => Some(piece.text.clone()),
+        PieceKind::Word => Some(form::base(&piece.text)),
         _ => None,
     }
 }
 
 /// Whether a text writes a word in lower case.
 fn is_ordinary(text: &str, one: &Specific) -> bool {
-    one.kind == Kind::Name
+    one.kind == PieceKind::Name
         && text
             .split(|letter: char| !letter.is_alphanumeric())
             .any(|word| word.chars().next().is_some_and(char::is_lowercase) && plain(word) == one.text)

@@ -28,7 +28,7 @@ const NUMERALS: &str = "〇一二三四五六七八九十百千万亿両两";
 /// the opposite of one of their words, and must not use a language or a script that they lack. Statements of the sources may be
 /// omitted and reordered: swapped roles (who did what to whom) are not detected.
 pub fn unsupported(text: &str, sources: &[&str]) -> Vec<String> {
-    let known = Known::of(sources);
+    let known = SourceContent::of(sources);
     let mut found: Vec<String> = Vec::new();
     // English is what a text without a word of any list is taken for.
     let language = Language::guess(text);
@@ -38,9 +38,9 @@ pub fn unsupported(text: &str, sources: &[&str]) -> Vec<String> {
     }
     for sentence in sentences(text) {
         let sentence = sentence.of(text);
-        let mut place = Place::Opens;
+        let mut place = WordPosition::Opens;
         for clause in clauses(sentence) {
-            known.judge(clause, &mut place, &mut found);
+            known.check_clause(clause, &mut place, &mut found);
         }
     }
     let mut seen = HashSet::new();
@@ -49,7 +49,7 @@ pub fn unsupported(text: &str, sources: &[&str]) -> Vec<String> {
 }
 
 /// The content of the sources.
-struct Known {
+struct SourceContent {
     words: HashSet<String>,
     stems: HashSet<String>,
     clauses: Vec<Clause>,
@@ -70,11 +70,11 @@ struct Clause {
 }
 
 impl Clause {
-    fn add(&mut self, word: &str, sort: Sort) {
-        if matches!(sort, Sort::Content | Sort::Opening) {
+    fn add(&mut self, word: &str, sort: WordClass) {
+        if matches!(sort, WordClass::Content | WordClass::Opening) {
             self.says.extend(stems(word));
         }
-        if matches!(sort, Sort::Exact | Sort::Opening) {
+        if matches!(sort, WordClass::Exact | WordClass::Opening) {
             self.names.extend(stems(word));
         }
     }
@@ -87,7 +87,7 @@ impl Clause {
 
 /// Position of a word in its sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum WordPosition {
     Opens,
     #[default]
     Inside,
@@ -95,7 +95,7 @@ enum Place {
 
 /// Class of a word in a checked text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum WordClass {
     /// A name, a number, a date: it must be in the sources.
     Exact,
     /// A name, or some form of a word of the sources.
@@ -106,7 +106,7 @@ enum Sort {
     Empty,
 }
 
-impl Known {
+impl SourceContent {
     fn of(sources: &[&str]) -> Self {
         let mut known = Self {
             words: HashSet::new(),
@@ -119,7 +119,7 @@ impl Known {
         for sentence in
             sources.iter().flat_map(|source| sentences(source).into_iter().map(|one| one.of(source)))
         {
-            let mut place = Place::Opens;
+            let mut place = WordPosition::Opens;
             for clause in clauses(sentence) {
                 let mut read = Clause { denies: denies(clause), ..Clause::default() };
                 for word in spaced(clause) {
@@ -161,7 +161,7 @@ impl Known {
     }
 
     /// Adds the unsupported parts of a clause.
-    fn judge(&self, clause: &str, place: &mut Place, found: &mut Vec<String>) {
+    fn check_clause(&self, clause: &str, place: &mut WordPosition, found: &mut Vec<String>) {
         let (mut said, mut new) = (0, Vec::new());
         let mut own = Clause { denies: denies(clause), ..Clause::default() };
         for word in spaced(clause) {
@@ -174,11 +174,11 @@ impl Known {
                 continue;
             }
             own.add(word, sort);
-            said += usize::from(sort == Sort::Content);
+            said += usize::from(sort == WordClass::Content);
             match sort {
-                Sort::Exact if !self.has(&folded) => found.push(folded),
-                Sort::Opening if !self.has_stems(word, &folded) => found.push(folded),
-                Sort::Content if !self.has_form(word, &folded) => new.push(folded),
+                WordClass::Exact if !self.has(&folded) => found.push(folded),
+                WordClass::Opening if !self.has_stems(word, &folded) => found.push(folded),
+                WordClass::Content if !self.has_form(word, &folded) => new.push(folded),
                 _ => {}
             }
         }
@@ -251,10 +251,10 @@ impl Known {
 }
 
 /// Classifies a word.
-fn sort(word: &str, folded: &str, place: Place) -> Sort {
+fn sort(word: &str, folded: &str, place: WordPosition) -> WordClass {
     let lists = words();
     if word.contains(char::is_numeric) || lists.number.contains(folded) || lists.day.contains(folded) {
-        return Sort::Exact;
+        return WordClass::Exact;
     }
     let is_listed =
         lists.neutral.contains(folded) || lists.deny.contains(folded) || lists.join.contains(folded);
@@ -263,16 +263,16 @@ fn sort(word: &str, folded: &str, place: Place) -> Sort {
     let mut letters = word.chars();
     let begins_large = letters.next().is_some_and(char::is_uppercase);
     if begins_large && letters.any(char::is_uppercase) {
-        return Sort::Exact;
+        return WordClass::Exact;
     }
     if is_listed || lowered.ends_with("n't") || (begins_large && word.chars().nth(1).is_none()) {
-        return Sort::Empty;
+        return WordClass::Empty;
     }
     match (begins_large, place) {
-        (true, Place::Inside) => Sort::Exact,
-        (true, Place::Opens) if !opens(folded) => Sort::Opening,
-        _ if is_small() || (place == Place::Opens && opens(folded)) => Sort::Empty,
-        _ => Sort::Content,
+        (true, WordPosition::Inside) => WordClass::Exact,
+        (true, WordPosition::Opens) if !opens(folded) => WordClass::Opening,
+        _ if is_small() || (place == WordPosition::Opens && opens(folded)) => WordClass::Empty,
+        _ => WordClass::Content,
     }
 }
 

@@ -13,17 +13,17 @@ const LONGEST: usize = 15;
 const BITS: u32 = 12;
 
 thread_local! {
-    static KNOWN: RefCell<Vec<Option<Known>>> = const { RefCell::new(Vec::new()) };
+    static KNOWN: RefCell<Vec<Option<CachedStem>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A short ASCII text without an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Short {
+pub(crate) struct ShortText {
     bytes: [u8; LONGEST],
     len: u8,
 }
 
-impl Short {
+impl ShortText {
     /// Returns nothing for a text that is long or not ASCII.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let mut bytes = [0; LONGEST];
@@ -49,10 +49,10 @@ impl Short {
 
 /// A word with its stem.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct CachedStem {
     language: Language,
-    word: Short,
-    stem: Short,
+    word: ShortText,
+    stem: ShortText,
 }
 
 /// The cache of this thread.
@@ -60,7 +60,7 @@ pub(crate) struct KnownStems;
 
 impl KnownStems {
     /// Appends the cached stem of a word; returns whether there was one.
-    pub(crate) fn append(language: Language, word: Short, term: &mut String) -> bool {
+    pub(crate) fn append(language: Language, word: ShortText, term: &mut String) -> bool {
         KNOWN.with(|known| {
             let Ok(known) = known.try_borrow() else { return false };
             let found = known.get(word.place()).and_then(Option::as_ref);
@@ -70,15 +70,15 @@ impl KnownStems {
     }
 
     /// Caches the stem of a word.
-    pub(crate) fn keep(language: Language, word: Short, stem: &str) {
-        let Some(stem) = Short::of(stem) else { return };
+    pub(crate) fn keep(language: Language, word: ShortText, stem: &str) {
+        let Some(stem) = ShortText::of(stem) else { return };
         KNOWN.with(|known| {
             let Ok(mut known) = known.try_borrow_mut() else { return };
             if known.is_empty() {
                 known.resize(1 << BITS, None);
             }
             if let Some(place) = known.get_mut(word.place()) {
-                *place = Some(Known { language, word, stem });
+                *place = Some(CachedStem { language, word, stem });
             }
         });
     }
@@ -88,33 +88,33 @@ impl KnownStems {
 mod tests {
     use super::*;
 
-    fn known(language: Language, word: &str) -> Option<String> {
+    fn lookup(language: Language, word: &str) -> Option<String> {
         let mut term = String::new();
-        KnownStems::append(language, Short::of(word)?, &mut term).then_some(term)
+        KnownStems::append(language, ShortText::of(word)?, &mut term).then_some(term)
     }
 
     #[test]
     fn a_stem_is_known_for_its_word_and_language_only() {
-        assert_eq!(known(Language::English, "houses"), None);
-        KnownStems::keep(Language::English, Short::of("houses").unwrap(), "hous");
-        assert_eq!(known(Language::English, "houses").as_deref(), Some("hous"));
-        assert_eq!(known(Language::German, "houses"), None);
-        assert_eq!(known(Language::English, "house"), None);
+        assert_eq!(lookup(Language::English, "houses"), None);
+        KnownStems::keep(Language::English, ShortText::of("houses").unwrap(), "hous");
+        assert_eq!(lookup(Language::English, "houses").as_deref(), Some("hous"));
+        assert_eq!(lookup(Language::German, "houses"), None);
+        assert_eq!(lookup(Language::English, "house"), None);
     }
 
     #[test]
     fn words_that_share_a_place_are_not_mixed_up() {
         let words: Vec<String> = (0..20_000).map(|n| format!("w{n:x}")).collect();
         for word in &words {
-            KnownStems::keep(Language::English, Short::of(word).unwrap(), word);
-            assert_eq!(known(Language::English, word).as_deref(), Some(word.as_str()));
+            KnownStems::keep(Language::English, ShortText::of(word).unwrap(), word);
+            assert_eq!(lookup(Language::English, word).as_deref(), Some(word.as_str()));
         }
-        assert!(words.iter().all(|word| known(Language::English, word).is_none_or(|stem| stem == *word)));
+        assert!(words.iter().all(|word| lookup(Language::English, word).is_none_or(|stem| stem == *word)));
     }
 
     #[test]
     fn long_and_foreign_words_are_left_alone() {
-        assert!(Short::of("straße").is_none() && Short::of("incomprehensible").is_none());
-        assert_eq!(Short::of("comprehensible!").unwrap().text(), "comprehensible!");
+        assert!(ShortText::of("straße").is_none() && ShortText::of("incomprehensible").is_none());
+        assert_eq!(ShortText::of("comprehensible!").unwrap().text(), "comprehensible!");
     }
 }

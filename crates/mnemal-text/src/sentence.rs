@@ -66,7 +66,7 @@ fn ends(text: &str) -> Vec<usize> {
         let line_end = line_start + line.len();
         let mut from = 0;
         while let Some(at) = next_mark(line, from) {
-            let stop = Stop::read(line, at);
+            let stop = ClosingMarks::read(line, at);
             from = stop.end;
             if stop.ends_sentence(line) {
                 ends.push(line_start + stop.end);
@@ -102,7 +102,7 @@ fn goes_on(line: &str, rest: &str) -> bool {
 }
 
 /// A run of closing marks and what surrounds it.
-struct Stop {
+struct ClosingMarks {
     /// Where the run begins in the line.
     start: usize,
     /// Where it ends, with quotes, brackets and emoji.
@@ -115,7 +115,7 @@ struct Stop {
     closed: bool,
 }
 
-impl Stop {
+impl ClosingMarks {
     fn read(line: &str, start: usize) -> Self {
         let rest = line.get(start..).unwrap_or_default();
         let mark = rest.chars().next().unwrap_or('.');

@@ -41,9 +41,9 @@ pub(crate) fn listing(word: &str) -> u8 {
     static LONG: LazyLock<Vec<(&'static str, u8)>> =
         LazyLock::new(|| listings(|word| packed(word).is_none().then_some(word)));
     match packed(word) {
-        Some(packed) => found(&SHORT, &packed),
+        Some(packed) => lookup(&SHORT, &packed),
         None if word.len() > LONGEST => 0,
-        None => found(&LONG, &word),
+        None => lookup(&LONG, &word),
     }
 }
 
@@ -67,7 +67,7 @@ fn listings<K: Ord>(key: impl Fn(&'static str) -> Option<K>) -> Vec<(K, u8)> {
     all.into_iter().collect()
 }
 
-fn found<K: Ord>(listings: &[(K, u8)], key: &K) -> u8 {
+fn lookup<K: Ord>(listings: &[(K, u8)], key: &K) -> u8 {
     let place = listings.binary_search_by(|(of, _)| of.cmp(key)).ok();
     place.and_then(|place| listings.get(place)).map_or(0, |(_, listing)| *listing)
 }

@@ -3,7 +3,7 @@
 mod piece;
 mod word;
 
-use piece::{Kind, Piece, cost, pieces};
+use piece::{CharacterKind, Piece, cost, pieces};
 use std::ops::Range;
 use unicode_segmentation::GraphemeCursor;
 
@@ -60,7 +60,7 @@ fn longest_part(text: &str, piece: &Piece, budget: u64) -> Option<usize> {
     let is_border =
         |end: usize| GraphemeCursor::new(end, text.len(), true).is_boundary(text, 0).unwrap_or(false);
     let mut ends: Vec<usize> = body.char_indices().skip(1).map(|(at, _)| start + at).chain([end]).collect();
-    if piece.kind != Kind::Word {
+    if piece.kind != CharacterKind::Word {
         let fitting = ends.partition_point(|&end| fits(end)); // only a longer word can be cheaper than a part of it
         ends.truncate(fitting);
     }

@@ -6,7 +6,7 @@ mod source;
 mod steady;
 mod subtree;
 
-pub use crate::memory::{Keep, Kept, WorkingItem, WorkingMemory, WorkingSettings};
+pub use crate::memory::{PutOptions, PutOutcome, WorkingItem, WorkingMemory, WorkingSettings};
 pub use crate::search::WorkingQuery;
 pub use crate::source::WorkingSource;
 pub use crate::steady::SteadyClock;

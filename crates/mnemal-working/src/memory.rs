@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{
-    Category, Embedder, Error, ErrorKind, Expired, KeyPrefix, Result, Slot, Tag, Timestamp, WorkingEntry,
+    Category, Embedder, Error, ErrorKind, ExpiryError, KeyPrefix, Result, Slot, Tag, Timestamp, WorkingEntry,
     WorkingKey, WorkingStore,
 };
 
@@ -37,7 +37,7 @@ impl Default for WorkingSettings {
 
 /// Options of a stored entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
+pub struct PutOptions {
     /// Time to live; the default of the settings if `None`.
     pub ttl: Option<Duration>,
     /// Its category.
@@ -48,7 +48,7 @@ pub struct Keep {
 
 /// The result of storing an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct PutOutcome {
     /// Its key.
     pub key: WorkingKey,
     /// The moment at which it expires.
@@ -126,7 +126,7 @@ impl WorkingMemory {
     /// # Errors
     /// `Invalid` for a key outside the own namespace, a value above 256 KiB, a time to live of zero or above 7 days, or
     /// more than 64 tags; `Unavailable` when the store does not answer.
-    pub async fn put(&self, name: &str, value: String, keep: Keep) -> Result<Kept> {
+    pub async fn put(&self, name: &str, value: String, keep: PutOptions) -> Result<PutOutcome> {
         let key = self.own_key(name)?;
         let ttl = keep.ttl.unwrap_or(self.settings.ttl);
         if value.len() > LONGEST_VALUE {
@@ -146,13 +146,13 @@ impl WorkingMemory {
         let entry = WorkingEntry { value, stored_at, expires_at, category: keep.category, tags: keep.tags };
         let gone = self.store.put(&key, &entry, self.settings.room).await?;
         let evicted = gone.into_iter().filter(|(_, end)| stored_at < *end).map(|(key, _)| key).collect();
-        Ok(Kept { key, expires_at, evicted })
+        Ok(PutOutcome { key, expires_at, evicted })
     }
 
     /// Returns an entry of any namespace.
     ///
     /// # Errors
-    /// `NotFound` when there is none, with [`Expired`] as its cause if it has expired. `Invalid` for an invalid key.
+    /// `NotFound` when there is none, with [`ExpiryError`] as its cause if it has expired. `Invalid` for an invalid key.
     pub async fn get(&self, name: &str) -> Result<WorkingEntry> {
         let key = self.key(name)?;
         let entry = self.store.get(&key).await?;
@@ -160,7 +160,7 @@ impl WorkingMemory {
         if entry.lives_at(now) {
             return Ok(entry);
         }
-        let gone = Expired(between(entry.expires_at, now));
+        let gone = ExpiryError(between(entry.expires_at, now));
         Err(Error::new(ErrorKind::NotFound, format!("nothing under {key}: {gone}")).because(gone))
     }
 
@@ -169,12 +169,12 @@ impl WorkingMemory {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn inventory(&self, prefix: &KeyPrefix) -> Result<Vec<WorkingItem>> {
-        self.told(std::slice::from_ref(prefix)).await
+        self.items(std::slice::from_ref(prefix)).await
     }
 
     /// Returns the entries below any of these prefixes, by key, each once and without the values.
-    pub(crate) async fn told(&self, prefixes: &[KeyPrefix]) -> Result<Vec<WorkingItem>> {
-        let (living, now) = self.living(prefixes).await?;
+    pub(crate) async fn items(&self, prefixes: &[KeyPrefix]) -> Result<Vec<WorkingItem>> {
+        let (living, now) = self.live_entries(prefixes).await?;
         Ok(living.into_iter().map(|(key, entry)| WorkingItem::new(key, entry, now)).collect())
     }
 
@@ -184,7 +184,7 @@ impl WorkingMemory {
     /// `Invalid` for a key outside the own namespace; `Unavailable` when the store does not answer.
     pub async fn remove(&self, name: &str) -> Result<u64> {
         let prefix = KeyPrefix::from(self.own_key(name)?);
-        let (living, _) = self.living(std::slice::from_ref(&prefix)).await?;
+        let (living, _) = self.live_entries(std::slice::from_ref(&prefix)).await?;
         self.store.remove(&prefix).await?;
         Ok(living.len() as u64)
     }
@@ -201,7 +201,7 @@ impl WorkingMemory {
     }
 
     /// Returns the unexpired entries below these prefixes, and the moment of that state.
-    pub(crate) async fn living(
+    pub(crate) async fn live_entries(
         &self,
         prefixes: &[KeyPrefix],
     ) -> Result<(Vec<(WorkingKey, WorkingEntry)>, Timestamp)> {

@@ -41,7 +41,7 @@ impl WorkingMemory {
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn search(&self, query: &WorkingQuery) -> Result<Degraded<Vec<Scored<WorkingItem>>>> {
-        let (mut living, now) = self.living(std::slice::from_ref(&query.prefix)).await?;
+        let (mut living, now) = self.live_entries(std::slice::from_ref(&query.prefix)).await?;
         living.retain(|(_, entry)| passes(query, entry));
         let mut scores = scores(&query.text, &living);
         let mut gaps = Vec::new();
@@ -80,7 +80,7 @@ async fn cosines(
     let mut latest: Vec<(usize, &(WorkingKey, WorkingEntry))> = entries.iter().enumerate().collect();
     latest.sort_by_key(|(_, (_, entry))| std::cmp::Reverse(entry.stored_at));
     latest.truncate(MOST_NEAR);
-    let texts: Vec<String> = latest.iter().map(|(_, (key, entry))| meant(key, entry)).collect();
+    let texts: Vec<String> = latest.iter().map(|(_, (key, entry))| embedded_text(key, entry)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     for ((place, _), vector) in latest.iter().zip(embedder.embed(&texts).await?) {
         let cosine = vector.map(|vector| asked.iter().zip(&vector).map(|(a, b)| a * b).sum::<f32>());
@@ -119,8 +119,8 @@ fn scores(text: &str, entries: &[(WorkingKey, WorkingEntry)]) -> Vec<Option<Scor
     if text.trim().is_empty() {
         return entries.iter().map(|_| Some(Score::default())).collect();
     }
-    let read: Vec<Read> =
-        entries.iter().map(|(key, entry)| Read::new(analyzer, &wanted, key, entry)).collect();
+    let read: Vec<TermCounts> =
+        entries.iter().map(|(key, entry)| TermCounts::new(analyzer, &wanted, key, entry)).collect();
     let count = u32::try_from(read.len()).unwrap_or(u32::MAX);
     let average = read.iter().map(|one| one.length as f32).sum::<f32>() / read.len().max(1) as f32;
     let rarity = |term: &str| {
@@ -128,7 +128,7 @@ fn scores(text: &str, entries: &[(WorkingKey, WorkingEntry)]) -> Vec<Option<Scor
         idf(count, u32::try_from(holding).unwrap_or(u32::MAX))
     };
     let rarities: BTreeMap<&str, f32> = wanted.iter().map(|term| (term.as_str(), rarity(term))).collect();
-    let score = |one: &Read| {
+    let score = |one: &TermCounts| {
         let part = |(term, tf): (&String, &u32)| {
             bm25(rarities.get(term.as_str()).copied().unwrap_or_default(), *tf, one.length, average)
         };
@@ -138,12 +138,12 @@ fn scores(text: &str, entries: &[(WorkingKey, WorkingEntry)]) -> Vec<Option<Scor
 }
 
 /// Term frequencies and length of an entry, in terms.
-struct Read {
+struct TermCounts {
     counts: BTreeMap<String, u32>,
     length: u32,
 }
 
-impl Read {
+impl TermCounts {
     fn new(analyzer: Analyzer, wanted: &BTreeSet<String>, key: &WorkingKey, entry: &WorkingEntry) -> Self {
         let mut read = Self { counts: BTreeMap::new(), length: 0 };
         let names = names(key, entry);
@@ -167,7 +167,7 @@ fn names(key: &WorkingKey, entry: &WorkingEntry) -> [String; 2] {
 }
 
 /// The embedded text of an entry: names, tags and the beginning of its value.
-fn meant(key: &WorkingKey, entry: &WorkingEntry) -> String {
+fn embedded_text(key: &WorkingKey, entry: &WorkingEntry) -> String {
     let names = names(key, entry);
     let texts = names.iter().map(String::as_str).chain(entry.tags.iter().map(Tag::as_str));
     let mut text = texts.chain([entry.value.as_str()]).collect::<Vec<_>>().join(" ");

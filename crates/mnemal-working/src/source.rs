@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    ContextRequest, ContextSource, Degraded, Fragment, Inventory, KeyPrefix, Layer, Result, Section,
-    SessionId, Shelf, Within, WorkingStore,
+    ContextRequest, ContextSource, Degraded, Fragment, Inventory, InventoryScope, KeyPrefix, Layer, Result,
+    Section, SessionId, Within, WorkingStore,
 };
 
 use crate::memory::{WorkingItem, WorkingMemory, WorkingSettings};
@@ -81,18 +81,18 @@ impl ContextSource for WorkingSource {
             WorkingMemory::new(self.store_of(request), clock, own.clone(), WorkingSettings::default());
         if is_unattended(&own) {
             let items = working.inventory(&own).await?;
-            return Ok(vec![Inventory { shelf: Shelf::Own, items: own_items(&own, items) }]);
+            return Ok(vec![Inventory { shelf: InventoryScope::Own, items: own_items(&own, items) }]);
         }
         let (patrol, subagent) = (KeyPrefix::new(PATROL)?, KeyPrefix::new(SUBAGENT)?);
         let shelves = [own.clone(), patrol.clone(), subagent.clone()];
-        let all = working.told(&shelves).await?;
+        let all = working.items(&shelves).await?;
         let below = |prefix: &KeyPrefix| all.iter().filter(|item| prefix.holds(&item.key)).cloned().collect();
         let mut outlines: Vec<WorkingItem> = below(&subagent);
         outlines.retain(|item| item.key.as_str().ends_with(OUTLINE));
         Ok(vec![
-            Inventory { shelf: Shelf::Own, items: own_items(&own, below(&own)) },
-            Inventory { shelf: Shelf::Patrol, items: others(below(&patrol)) },
-            Inventory { shelf: Shelf::Outlines, items: others(outlines) },
+            Inventory { shelf: InventoryScope::Own, items: own_items(&own, below(&own)) },
+            Inventory { shelf: InventoryScope::Patrol, items: others(below(&patrol)) },
+            Inventory { shelf: InventoryScope::Outlines, items: others(outlines) },
         ])
     }
 }
@@ -103,12 +103,12 @@ fn is_unattended(own: &KeyPrefix) -> bool {
 
 /// Names own entries by their plain names, and others by their paths.
 fn own_items(own: &KeyPrefix, items: Vec<WorkingItem>) -> Vec<String> {
-    let told = newest_first(items).into_iter().map(|item| {
+    let items = newest_first(items).into_iter().map(|item| {
         let path = item.key.as_str();
         let name = path.strip_prefix(own.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        item.told(name.filter(|name| !name.contains('/')).unwrap_or(path))
+        item.description(name.filter(|name| !name.contains('/')).unwrap_or(path))
     });
-    told.collect()
+    items.collect()
 }
 
 fn newest_first(mut items: Vec<WorkingItem>) -> Vec<WorkingItem> {
@@ -121,8 +121,8 @@ fn others(items: Vec<WorkingItem>) -> Vec<String> {
 }
 
 impl WorkingItem {
-    fn told(&self, name: &str) -> String {
-        let mut text = format!("{name}, expires in {}", left(self.expires_in));
+    fn description(&self, name: &str) -> String {
+        let mut text = format!("{name}, expires in {}", time_left(self.expires_in));
         if let Some(category) = &self.category {
             text.push_str(", ");
             text.push_str(category.as_str());
@@ -138,12 +138,12 @@ impl WorkingItem {
 /// `session/cli:1/plan, expires in 4m32s, drafts #code`: key, time left, category and tags.
 impl fmt::Display for WorkingItem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.told(self.key.as_str()))
+        out.write_str(&self.description(self.key.as_str()))
     }
 }
 
 /// A duration in its two largest units: `4m32s`, `6d23h`.
-fn left(time: Duration) -> String {
+fn time_left(time: Duration) -> String {
     let seconds = time.as_secs();
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {
@@ -164,7 +164,7 @@ mod tests {
         let rows =
             [(0, "0s"), (59, "59s"), (272, "4m32s"), (3_600, "1h0m"), (90_000, "1d1h"), (604_799, "6d23h")];
         for (seconds, text) in rows {
-            assert_eq!(left(Duration::from_secs(seconds)), text);
+            assert_eq!(time_left(Duration::from_secs(seconds)), text);
         }
     }
 }

@@ -20,18 +20,18 @@ const TOLERANCE: Duration = Duration::from_secs(5);
 /// steadily for ten minutes. Only then is it trusted again, and until then no entry should be swept.
 pub struct SteadyClock {
     clock: Arc<dyn Clock>,
-    course: Mutex<Course>,
+    course: Mutex<ClockState>,
 }
 
 /// The wall time at monotonic zero, in microseconds, and the candidate since a jump.
 #[derive(Clone, Copy, Debug)]
-struct Course {
+struct ClockState {
     believed: i128,
-    doubted: Option<Doubted>,
+    doubted: Option<SuspectedJump>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Doubted {
+struct SuspectedJump {
     origin: i128,
     since: Duration,
 }
@@ -40,20 +40,20 @@ impl SteadyClock {
     /// Starts from the current time.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let believed = origin(clock.now(), clock.monotonic());
-        Self { clock, course: Mutex::new(Course { believed, doubted: None }) }
+        Self { clock, course: Mutex::new(ClockState { believed, doubted: None }) }
     }
 
     /// Returns the time.
     pub fn now(&self) -> Timestamp {
-        self.look().0
+        self.read().0
     }
 
     /// Whether the wall clock is currently trusted.
     pub fn is_believed(&self) -> bool {
-        self.look().1
+        self.read().1
     }
 
-    fn look(&self) -> (Timestamp, bool) {
+    fn read(&self) -> (Timestamp, bool) {
         let (wall, elapsed) = (self.clock.now(), self.clock.monotonic());
         let mut course = self.course.lock().unwrap_or_else(PoisonError::into_inner);
         course.follow(origin(wall, elapsed), elapsed);
@@ -69,7 +69,7 @@ impl fmt::Debug for SteadyClock {
     }
 }
 
-impl Course {
+impl ClockState {
     fn follow(&mut self, shown: i128, elapsed: Duration) {
         let ahead = shown - self.believed;
         if (-micros(TOLERANCE)..=micros(BELIEVED)).contains(&ahead) {
@@ -83,7 +83,7 @@ impl Course {
                     *self = Self { believed: shown, doubted: None };
                 }
             }
-            _ => self.doubted = Some(Doubted { origin: shown, since: elapsed }),
+            _ => self.doubted = Some(SuspectedJump { origin: shown, since: elapsed }),
         }
     }
 }

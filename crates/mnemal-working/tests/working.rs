@@ -10,13 +10,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use mnemal_core::{
-    AsOf, Category, Clock as _, ContextRequest, ContextSource as _, Embedder, Error, ErrorKind, Expired,
-    Injected, Inventory, KeyPrefix, Layer, ModelId, Section, SessionId, Shelf, Slot, Tag, Timestamp,
-    TokenCount, Within, WorkingStore,
+    AsOf, Category, Clock as _, ContextRequest, ContextSource as _, Embedder, Error, ErrorKind, ExpiryError,
+    Inventory, InventoryScope, KeyPrefix, Layer, ModelId, RepeatPolicy, Section, SessionId, Slot, Tag,
+    Timestamp, TokenCount, Within, WorkingStore,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::ManualClock;
-use mnemal_working::{Keep, SteadyClock, WorkingMemory, WorkingQuery, WorkingSettings, WorkingSource};
+use mnemal_working::{PutOptions, SteadyClock, WorkingMemory, WorkingQuery, WorkingSettings, WorkingSource};
 use proptest::prelude::*;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -59,12 +59,12 @@ fn done<T>(work: impl Future<Output = T>) -> T {
     work.now_or_never().unwrap()
 }
 
-fn put(caller: &WorkingMemory, name: &str, value: &str) -> mnemal_working::Kept {
-    done(caller.put(name, value.to_owned(), Keep::default())).unwrap()
+fn put(caller: &WorkingMemory, name: &str, value: &str) -> mnemal_working::PutOutcome {
+    done(caller.put(name, value.to_owned(), PutOptions::default())).unwrap()
 }
 
-fn living_for(ttl: Duration) -> Keep {
-    Keep { ttl: Some(ttl), ..Keep::default() }
+fn living_for(ttl: Duration) -> PutOptions {
+    PutOptions { ttl: Some(ttl), ..PutOptions::default() }
 }
 
 fn keys(caller: &WorkingMemory, below: &KeyPrefix) -> Vec<String> {
@@ -86,7 +86,7 @@ fn a_caller_writes_into_its_own_namespace_and_reads_all() {
     assert_eq!(done(one.get("plan")).unwrap().value, "of a");
     assert_eq!(done(one.get("session/ab/plan")).unwrap().value, "of ab");
     for foreign in ["session/ab/plan", "session/a", "patrol/x/y", "session/a/../ab/plan"] {
-        let written = done(one.put(foreign, "mine".to_owned(), Keep::default()));
+        let written = done(one.put(foreign, "mine".to_owned(), PutOptions::default()));
         assert_eq!(kind(written), Some(ErrorKind::Invalid), "{foreign}");
         assert_eq!(kind(done(one.remove(foreign))), Some(ErrorKind::Invalid), "{foreign}");
     }
@@ -123,8 +123,8 @@ fn an_entry_is_gone_at_its_microsecond_and_says_since_when() {
     desk.clock.advance(MINUTE);
     let gone = done(caller.get("plan")).unwrap_err();
     assert_eq!(gone.kind(), ErrorKind::NotFound);
-    let since = std::error::Error::source(&gone).and_then(|cause| cause.downcast_ref::<Expired>());
-    assert_eq!(since, Some(&Expired(MINUTE)));
+    let since = std::error::Error::source(&gone).and_then(|cause| cause.downcast_ref::<ExpiryError>());
+    assert_eq!(since, Some(&ExpiryError(MINUTE)));
     let never = done(caller.get("other")).unwrap_err();
     assert_eq!((never.kind(), std::error::Error::source(&never).is_none()), (ErrorKind::NotFound, true));
 }
@@ -134,14 +134,14 @@ fn an_entry_is_gone_at_its_microsecond_and_says_since_when() {
 fn values_times_and_tags_have_limits() {
     let desk = Desk::new();
     let caller = desk.caller("session/a");
-    let put = |value: &str, keep: Keep| done(caller.put("x", value.to_owned(), keep));
+    let put = |value: &str, keep: PutOptions| done(caller.put("x", value.to_owned(), keep));
     let week = Duration::from_hours(7 * 24);
     assert!(put(&"x".repeat(256 * 1_024), living_for(week)).is_ok());
-    assert_eq!(kind(put(&"x".repeat(256 * 1_024 + 1), Keep::default())), Some(ErrorKind::Invalid));
+    assert_eq!(kind(put(&"x".repeat(256 * 1_024 + 1), PutOptions::default())), Some(ErrorKind::Invalid));
     assert_eq!(kind(put("x", living_for(week + Duration::from_micros(1)))), Some(ErrorKind::Invalid));
     assert_eq!(kind(put("x", living_for(Duration::ZERO))), Some(ErrorKind::Invalid));
     let tags = vec![Tag::new("t").unwrap(); 65];
-    assert_eq!(kind(put("x", Keep { tags, ..Keep::default() })), Some(ErrorKind::Invalid));
+    assert_eq!(kind(put("x", PutOptions { tags, ..PutOptions::default() })), Some(ErrorKind::Invalid));
 }
 
 // proves: RB-36, RB-37
@@ -254,12 +254,13 @@ fn found(caller: &WorkingMemory, query: &WorkingQuery) -> Vec<String> {
 fn a_search_ranks_what_shares_words_and_passes_the_filters() {
     let desk = Desk::new();
     let caller = desk.caller("session/a");
-    let filed = |category: &str, tags: &[&str]| Keep {
+    let filed = |category: &str, tags: &[&str]| PutOptions {
         category: Some(Category::new(category).unwrap()),
         tags: tags.iter().map(|tag| Tag::new(*tag).unwrap()).collect(),
         ttl: None,
     };
-    let put = |name: &str, value: &str, keep: Keep| done(caller.put(name, value.to_owned(), keep)).unwrap();
+    let put =
+        |name: &str, value: &str, keep: PutOptions| done(caller.put(name, value.to_owned(), keep)).unwrap();
     put("deploy-plan", "staging first, then production", filed("work/release", &["todo", "infra"]));
     put("notes", "the deploy failed twice; the third deploys went through", filed("work", &["infra"]));
     put("shopping", "milk and bread", filed("home", &["todo"]));
@@ -372,7 +373,7 @@ proptest! {
         let desk = Desk::new();
         let room = NonZeroUsize::new(2).unwrap();
         let caller = desk.caller_with("session/a", WorkingSettings { room, ..WorkingSettings::default() });
-        if let Ok(kept) = done(caller.put(&name, text.clone(), Keep::default())) {
+        if let Ok(kept) = done(caller.put(&name, text.clone(), PutOptions::default())) {
             prop_assert_eq!(done(caller.get(kept.key.as_str())).unwrap().value, text.clone());
             prop_assert!(caller.own().holds(&kept.key));
         }
@@ -394,7 +395,7 @@ fn asking(session: &str) -> ContextRequest {
         budget: TokenCount(4_000),
         sections: Within::All,
         as_of: AsOf::present(Timestamp::EPOCH),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
         tool: None,
         lines: None,
     }
@@ -422,9 +423,9 @@ fn a_conversation_is_told_what_concerns_its_kind_and_never_a_value() {
         let one = |inventory: Inventory| (inventory.shelf, inventory.items.join("; "));
         inventories.into_iter().map(one).collect::<Vec<_>>()
     };
-    let patrol = (Shelf::Patrol, "patrol/disk/full, expires in 5m0s".to_owned());
-    let outlines = (Shelf::Outlines, "subagent/review/outline-index, expires in 5m0s".to_owned());
-    let own = |items: &str| (Shelf::Own, items.to_owned());
+    let patrol = (InventoryScope::Patrol, "patrol/disk/full, expires in 5m0s".to_owned());
+    let outlines = (InventoryScope::Outlines, "subagent/review/outline-index, expires in 5m0s".to_owned());
+    let own = |items: &str| (InventoryScope::Own, items.to_owned());
     let user = told(&asking("cli:1"));
     assert_eq!(user, [own("plan, expires in 5m0s"), patrol.clone(), outlines.clone()]);
     assert_eq!(told(&asking("(none)")), [own("other, expires in 5m0s"), patrol, outlines]);

@@ -8,10 +8,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mnemal::{
-    Category, ChannelId, Engine, InstallationKey, Keep, LearningKind, Memory, Message, NoteKey, Result,
-    Scope, Selector, SessionId, SpaceId, Speaker, Tag, ToolName,
-};
+use mnemal::events::Selector;
+use mnemal::types::{Category, ChannelId, InstallationKey, Tag, ToolName};
+use mnemal::working::PutOptions;
+use mnemal::{Engine, LearningKind, Memory, Message, NoteKey, Result, Scope, SessionId, SpaceId, Speaker};
 use mnemal_testkit::{ManualClock, SeededIds};
 
 /// Turns of the user and the agent, alternating.
@@ -42,7 +42,7 @@ async fn main() -> Result<()> {
     tools_and_notes(&memory, &clock).await?;
     let told = memory.context("when does the kiosk open?").session(SessionId::new("later")?).await?;
     assert!(!told.value.receipt.lines.is_empty(), "{:?}", told.gaps);
-    let plan = Keep { ttl: Some(Duration::from_hours(1)), ..Keep::default() };
+    let plan = PutOptions { ttl: Some(Duration::from_hours(1)), ..PutOptions::default() };
     let kept = memory.working()?.put("plan", "count the till".to_owned(), plan).await?;
     assert!(kept.evicted.is_empty());
     engine.close().await

@@ -7,11 +7,11 @@ use std::pin::Pin;
 use futures_util::future::join;
 use mnemal_context::{Assembler, Context, Format};
 use mnemal_core::{
-    AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Injected, Layer,
-    ModelId, Result, Role, Section, SessionId, Timestamp, TokenCount, ToolName, Within, Zone,
+    AsOf, ChannelId, ContextRequest, Cursor, Degraded, EventFilter, Gap, GapCause, Gaps, Layer, ModelId,
+    RepeatPolicy, Result, Role, Section, SessionId, Timestamp, TokenCount, ToolName, Within, Zone,
 };
 use mnemal_recall::{
-    Boosts, Depth, Expand, Mode, RERANKED, RecallRequest, Recalled, Spread, UsedMode, rerank,
+    Boosts, Cutoff, Diversity, Expand, Mode, RERANKED, RecallRequest, RecallResult, UsedMode, rerank,
 };
 
 use crate::embedding::QueryVector;
@@ -22,11 +22,11 @@ use crate::span::Operation;
 use crate::user::both;
 
 #[cfg(feature = "sqlite")]
-use mnemal_store::at_one_look;
+use mnemal_store::with_read_snapshot;
 
 /// Fallback for builds without SQLite: runs the work without a shared read snapshot.
 #[cfg(not(feature = "sqlite"))]
-fn at_one_look<W>(work: W) -> W {
+fn with_read_snapshot<W>(work: W) -> W {
     work
 }
 
@@ -37,7 +37,7 @@ pub struct RecallCall {
     memory: Memory,
     request: RecallRequest,
     asked: Gaps,
-    look: Look,
+    look: RankingPasses,
 }
 
 /// Factor by which the candidate set grows when too many hits were recorded after the belief time. Source: own choice.
@@ -47,7 +47,7 @@ const DEEPEST: NonZeroUsize = NonZeroUsize::new(1_000_000).expect("a million is 
 
 /// Number of ranking passes over the hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum RankingPasses {
     Once,
     /// The best hits are scored a second time, by the reranker.
     Twice,
@@ -63,7 +63,7 @@ impl RecallCall {
         };
         let limit = at_least_one(memory.engine.settings().recall.limit);
         let request = RecallRequest { filter, limit, ..RecallRequest::new(query) };
-        Self { memory, request, asked: Gaps::default(), look: Look::Once }
+        Self { memory, request, asked: Gaps::default(), look: RankingPasses::Once }
     }
 
     /// Sets the maximum number of hits; at least one.
@@ -120,14 +120,14 @@ impl RecallCall {
     }
 
     /// Sets the diversification of hits, applied in each queried space separately.
-    pub fn spread(mut self, spread: Spread) -> Self {
-        self.request.spread = spread;
+    pub fn diversity(mut self, diversity: Diversity) -> Self {
+        self.request.diversity = diversity;
         self
     }
 
     /// Sets the score cutoff of the ranking, applied in each queried space separately.
-    pub fn depth(mut self, depth: Depth) -> Self {
-        self.request.depth = depth;
+    pub fn cutoff(mut self, cutoff: Cutoff) -> Self {
+        self.request.cutoff = cutoff;
         self
     }
 
@@ -155,7 +155,7 @@ impl RecallCall {
     /// Scores and their signals stay unchanged; [`Hit::reranked`](crate::Hit::reranked) holds the new rank. Without a reranker,
     /// or when it fails or needs more than half a second, the answer has a gap of `rerank` and keeps the first order.
     pub fn reranked(mut self) -> Self {
-        self.look = Look::Twice;
+        self.look = RankingPasses::Twice;
         self
     }
 
@@ -167,17 +167,17 @@ impl RecallCall {
     }
 
     /// Adds the messages before and after each hit; they are not ranked.
-    pub fn with_neighbours(mut self) -> Self {
-        self.request.expand = Expand::Neighbours;
+    pub fn with_neighbors(mut self) -> Self {
+        self.request.expand = Expand::Neighbors;
         self
     }
 
-    async fn run(mut self) -> Result<Degraded<Recalled>> {
+    async fn run(mut self) -> Result<Degraded<RecallResult>> {
         let served = self.memory.engine.clone();
         let _serving = served.serves();
         let as_of = *self.request.as_of.get_or_insert_with(|| AsOf::present(self.memory.engine.now()));
         let limit = self.request.limit;
-        if self.look == Look::Twice {
+        if self.look == RankingPasses::Twice {
             self.request.limit = limit.max(RERANKED);
         }
         let wanted = self.request.limit;
@@ -199,7 +199,7 @@ impl RecallCall {
             }
             self.request.limit = self.request.limit.saturating_mul(DEEPER).min(DEEPEST);
         };
-        if self.look == Look::Twice {
+        if self.look == RankingPasses::Twice {
             let reranker = self.memory.engine.answering().reranker.part();
             let looked = match reranker {
                 Ok(reranker) => {
@@ -216,11 +216,11 @@ impl RecallCall {
 
 impl Engine {
     /// Searches this space only.
-    pub(crate) async fn recalled(&self, request: &RecallRequest) -> Result<Degraded<Recalled>> {
+    pub(crate) async fn recalled(&self, request: &RecallRequest) -> Result<Degraded<RecallResult>> {
         let Some(recall) = self.parts().recall.clone() else {
             let gap = Gap { layer: Layer::Events, cause: GapCause::NotConfigured };
             let (hits, used, head) = (Vec::new(), UsedMode::Nothing, Cursor::START);
-            let value = Recalled { hits, withheld: Vec::new(), used, evidence: 0.0, head, model: None };
+            let value = RecallResult { hits, withheld: Vec::new(), used, evidence: 0.0, head, model: None };
             return Ok(Degraded { value, gaps: vec![gap] });
         };
         let mut answer = recall.recall(request).await?;
@@ -248,7 +248,7 @@ impl Engine {
     ///
     /// Reads the database as little as possible: an index that answered has already read the head of the log, and the lag of the
     /// notes matters only when a note is among the hits.
-    async fn unsaid(&self, answer: &Degraded<Recalled>) -> Vec<Gap> {
+    async fn unsaid(&self, answer: &Degraded<RecallResult>) -> Vec<Gap> {
         let was_searched = !matches!(answer.used, UsedMode::Substring | UsedMode::Nothing);
         if !was_searched || answer.gaps.iter().any(|gap| gap.layer == Layer::Lexical) {
             return self.staleness(was_searched.then_some(answer.head)).await;
@@ -262,16 +262,16 @@ impl Engine {
 }
 
 impl IntoFuture for RecallCall {
-    type Output = Result<Degraded<Recalled>>;
+    type Output = Result<Degraded<RecallResult>>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
         let observed = self.memory.observed(Operation::Search).session(self.memory.scope.session.only());
         let observed = observed.query(&self.request.query);
-        Box::pin(observed.run(at_one_look(self.run()), |found, observed| {
+        Box::pin(observed.run(with_read_snapshot(self.run()), |found, observed| {
             observed.records(found.hits.iter().map(|hit| hit.event.id));
             observed.texts(
-                found.hits.iter().filter_map(|hit| hit.event.kept()).map(|kept| kept.content.as_str()),
+                found.hits.iter().filter_map(|hit| hit.event.body()).map(|kept| kept.content.as_str()),
             );
             observed.gaps(&found.gaps);
         }))
@@ -295,7 +295,7 @@ pub struct ContextCall {
     budget: TokenCount,
     sections: Within<Vec<Section>>,
     as_of: Option<AsOf>,
-    injected: Injected,
+    injected: RepeatPolicy,
     tool: Option<ToolName>,
     lines: Option<usize>,
     line_tokens: Option<TokenCount>,
@@ -317,7 +317,7 @@ impl ContextCall {
             budget,
             sections: Within::All,
             as_of: None,
-            injected: Injected::Repeat,
+            injected: RepeatPolicy::Repeat,
             tool: None,
             lines: None,
             line_tokens: None,
@@ -353,7 +353,7 @@ impl ContextCall {
 
     /// Skips records that the session was shown before.
     pub fn skip_injected(mut self) -> Self {
-        self.injected = Injected::Skip;
+        self.injected = RepeatPolicy::Skip;
         self
     }
 
@@ -483,7 +483,7 @@ impl IntoFuture for ContextCall {
     fn into_future(self) -> Self::IntoFuture {
         let observed = self.memory.observed(Operation::Search).session(self.session.as_ref());
         let observed = observed.query(&self.query);
-        Box::pin(observed.run(at_one_look(self.run()), |context, observed| {
+        Box::pin(observed.run(with_read_snapshot(self.run()), |context, observed| {
             observed.count(context.receipt.lines.len());
             observed.texts(std::iter::once(context.text.as_str()));
             observed.gaps(&context.gaps);

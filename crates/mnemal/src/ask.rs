@@ -7,10 +7,10 @@ use std::pin::Pin;
 use futures_util::future::try_join;
 use mnemal_context::{Context, Line};
 use mnemal_core::{
-    AsOf, Because, Degraded, EventId, Gaps, Receipt, RecordRef, Result, Section, SessionId, Source,
+    AsOf, Degraded, EventId, Gaps, InclusionReason, Receipt, RecordRef, Result, Section, SessionId, Source,
 };
 use mnemal_extract::foreign_remark;
-use mnemal_recall::{FoundBy, Hit};
+use mnemal_recall::{Hit, MatchReason};
 use mnemal_text::sentences;
 
 use crate::answer::{ContextCall, RecallCall};
@@ -124,14 +124,14 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>) -> Vec<Quote> {
         let evidence = match (receipt.section, receipt.record, hit) {
             // A neighbor of a hit contains no word of the question.
             (Section::Recall, _, hit) => {
-                hit.filter(|hit| hit.found_by != FoundBy::Neighbour).map_or(0.0, |hit| hit.evidence)
+                hit.filter(|hit| hit.found_by != MatchReason::Neighbor).map_or(0.0, |hit| hit.evidence)
             }
             // The graph quotes a sentence only for a question it fully resolves, whatever the words of the sentence.
             (_, RecordRef::Event(_), _) => 1.0,
             _ => receipt.parts.iter().find(|part| part.name == "words").map_or(0.0, |part| part.raw),
         };
-        let is_own = hit.and_then(|hit| hit.event.kept()).is_none_or(|kept| foreign_remark(kept).is_none());
-        let answers = receipt.because == Because::Query && is_own && !only_asks(&line.text);
+        let is_own = hit.and_then(|hit| hit.event.body()).is_none_or(|kept| foreign_remark(kept).is_none());
+        let answers = receipt.because == InclusionReason::Query && is_own && !only_asks(&line.text);
         (answers && evidence >= FLOOR).then(|| Quote {
             number: line.number,
             day: line.day,

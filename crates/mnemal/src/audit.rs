@@ -40,7 +40,7 @@ const TAIL: u64 = 16 * 1_024;
 /// The kind of an audited act.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AuditedAct {
+pub enum AuditAct {
     /// Events were erased.
     Forget,
     /// A history was imported.
@@ -63,7 +63,7 @@ pub enum AuditedAct {
     TrustSettings,
 }
 
-impl AuditedAct {
+impl AuditAct {
     /// Returns the name used in the log.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -83,17 +83,17 @@ impl AuditedAct {
 
 /// One act as it is logged: ids and counts, no text.
 #[derive(Clone, Debug)]
-pub struct Audited {
-    act: AuditedAct,
+pub struct AuditRecord {
+    act: AuditAct,
     by: Origin,
     space: Option<SpaceId>,
     ids: Vec<String>,
     counts: Vec<(&'static str, u64)>,
 }
 
-impl Audited {
+impl AuditRecord {
     /// Creates an entry from an act and its origin.
-    pub fn new(act: AuditedAct, by: Origin) -> Self {
+    pub fn new(act: AuditAct, by: Origin) -> Self {
         Self { act, by, space: None, ids: Vec::new(), counts: Vec::new() }
     }
 
@@ -140,7 +140,7 @@ pub struct AuditLog {
 }
 
 /// The recorded length of the log, in the second file.
-struct Length {
+struct LogLength {
     lines: u64,
     /// Hash of the last line.
     hash: String,
@@ -149,7 +149,7 @@ struct Length {
 }
 
 /// The end of the log.
-struct End {
+struct LogEnd {
     number: u64,
     hash: String,
     /// Bytes of its whole lines.
@@ -182,7 +182,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// `Unavailable` when the file cannot be written, `Corrupt` when its last line does not belong to this log.
-    pub fn append(&self, act: &Audited, at: Timestamp) -> Result<()> {
+    pub fn append(&self, act: &AuditRecord, at: Timestamp) -> Result<()> {
         self.add(act, at, None)
     }
 
@@ -198,7 +198,7 @@ impl AuditLog {
         if self.length()?.is_some_and(|known| known.trust == short) {
             return Ok(());
         }
-        let act = Audited::new(AuditedAct::TrustSettings, Origin::Engine).id(&short);
+        let act = AuditRecord::new(AuditAct::TrustSettings, Origin::Engine).id(&short);
         self.add(&act, at, Some(&short))
     }
 
@@ -206,14 +206,14 @@ impl AuditLog {
     ///
     /// # Errors
     /// As [`append`](Self::append); the message says that the act itself is not undone.
-    pub fn done(&self, act: &Audited, at: Timestamp) -> Result<()> {
+    pub fn append_done(&self, act: &AuditRecord, at: Timestamp) -> Result<()> {
         self.append(act, at).map_err(|why| {
             let what = format!("{} is done and does not stand in the audit log", act.act.as_str());
             Error::new(ErrorKind::Unavailable, what).because(why)
         })
     }
 
-    fn add(&self, act: &Audited, at: Timestamp, trust: Option<&str>) -> Result<()> {
+    fn add(&self, act: &AuditRecord, at: Timestamp, trust: Option<&str>) -> Result<()> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
@@ -233,7 +233,11 @@ impl AuditLog {
         // which is accepted.
         let before = self.length()?.map_or_else(|| UNKNOWN.to_owned(), |known| known.trust);
         let hash = hash_of(&line).unwrap_or(NOTHING).to_owned();
-        self.note_length(&Length { lines: end.number + 1, hash, trust: trust.map_or(before, str::to_owned) })
+        self.note_length(&LogLength {
+            lines: end.number + 1,
+            hash,
+            trust: trust.map_or(before, str::to_owned),
+        })
     }
 
     /// Reads all lines and checks each against its hash, the line before, and the recorded number of lines.
@@ -292,7 +296,7 @@ impl AuditLog {
         }
     }
 
-    fn line(&self, act: &Audited, at: Timestamp, end: &End) -> String {
+    fn line(&self, act: &AuditRecord, at: Timestamp, end: &LogEnd) -> String {
         let mut body = format!("{{\"n\":{},\"at\":\"{at}\",\"act\":\"{}\"", end.number + 1, act.act.as_str());
         let _ = write!(body, ",\"by\":\"{}\"", act.by.as_str());
         if let Some(space) = &act.space {
@@ -314,7 +318,7 @@ impl AuditLog {
     }
 
     /// Returns the end of the log; a line without a line break does not count.
-    fn end(&self, file: &mut File) -> Result<End> {
+    fn end(&self, file: &mut File) -> Result<LogEnd> {
         let bytes = file.metadata().map_err(|why| self.unwritable(why))?.len();
         let from = bytes.saturating_sub(TAIL);
         let mut tail = Vec::new();
@@ -325,20 +329,20 @@ impl AuditLog {
         let (whole, torn) = tail.split_at_checked(ends).unwrap_or_default();
         let torn = torn.len() as u64;
         if whole.is_empty() && from == 0 {
-            return Ok(End { number: 0, hash: NOTHING.to_owned(), whole: 0, torn });
+            return Ok(LogEnd { number: 0, hash: NOTHING.to_owned(), whole: 0, torn });
         }
         let text = String::from_utf8_lossy(whole);
         let last = text.lines().last().unwrap_or_default();
         let number = last.strip_prefix("{\"n\":").and_then(|rest| rest.split(',').next()?.parse().ok());
         if let (Some(number), Some(hash)) = (number, hash_of(last)) {
-            return Ok(End { number, hash: hash.to_owned(), whole: bytes - torn, torn });
+            return Ok(LogEnd { number, hash: hash.to_owned(), whole: bytes - torn, torn });
         }
         let what = format!("the last line of {} is none of an audit log", self.path.display());
         Err(Error::new(ErrorKind::Corrupt, what))
     }
 
     /// Writes the recorded length to a new file that replaces the old one atomically.
-    fn note_length(&self, length: &Length) -> Result<()> {
+    fn note_length(&self, length: &LogLength) -> Result<()> {
         let said = format!("{} {} {}", length.lines, length.hash, length.trust);
         let seal = hex(&self.key.hash(LENGTH, &[said.as_bytes()]));
         let (path, draft) = (self.with_end("length"), self.with_end("length.new"));
@@ -356,7 +360,7 @@ impl AuditLog {
     }
 
     /// Reads the recorded length and the hash of the last line.
-    fn length(&self) -> Result<Option<Length>> {
+    fn length(&self) -> Result<Option<LogLength>> {
         let text = match std::fs::read_to_string(self.with_end("length")) {
             Ok(text) => text,
             Err(why) if why.kind() == IoKind::NotFound => return Ok(None),
@@ -369,7 +373,7 @@ impl AuditLog {
         let mut parts = said.split(' ');
         let lines = parts.next().and_then(|lines| lines.parse().ok());
         let (hash, trust) = (parts.next().map(str::to_owned), parts.next().map(str::to_owned));
-        Ok(lines.zip(hash).zip(trust).map(|((lines, hash), trust)| Length { lines, hash, trust }))
+        Ok(lines.zip(hash).zip(trust).map(|((lines, hash), trust)| LogLength { lines, hash, trust }))
     }
 
     fn with_end(&self, end: &str) -> PathBuf {
@@ -392,9 +396,9 @@ impl Engine {
     ///
     /// # Errors
     /// `Unavailable` when it could not be logged; the act itself is not undone.
-    pub(crate) fn audit(&self, act: &Audited) -> Result<()> {
+    pub(crate) fn audit(&self, act: &AuditRecord) -> Result<()> {
         match &self.parts().audit {
-            Some(log) => log.done(act, self.now()),
+            Some(log) => log.append_done(act, self.now()),
             None => Ok(()),
         }
     }
@@ -429,7 +433,7 @@ mod tests {
         let log = log(folder);
         for n in 0..acts {
             let space = SpaceId::new("default").unwrap();
-            let act = Audited::new(AuditedAct::Forget, Origin::UserDirect).space(&space);
+            let act = AuditRecord::new(AuditAct::Forget, Origin::UserDirect).space(&space);
             log.append(&act.id(format!("evt_{n}")).count("events", n), Timestamp::from_micros(1).unwrap())
                 .unwrap();
         }
@@ -499,7 +503,7 @@ mod tests {
         let mut settings = Settings::default();
         let named = |settings: &Settings| {
             log.note_trust(settings, at).unwrap();
-            log.append(&Audited::new(AuditedAct::Export, Origin::UserDirect), at).unwrap();
+            log.append(&AuditRecord::new(AuditAct::Export, Origin::UserDirect), at).unwrap();
             lines(&log).iter().filter(|line| line.contains("trust_settings")).count()
         };
         assert_eq!((named(&settings), named(&settings)), (1, 1));
@@ -517,20 +521,21 @@ mod tests {
             whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
         // A torn third line of any length; the recorded length is still two.
         let second = hash_of(&lines(&log)[1]).unwrap().to_owned();
-        log.note_length(&Length { lines: 2, hash: second, trust: UNKNOWN.to_owned() }).unwrap();
+        log.note_length(&LogLength { lines: 2, hash: second, trust: UNKNOWN.to_owned() }).unwrap();
         for cut in ends[1]..whole.len() {
             std::fs::write(log.path(), &whole[..cut]).unwrap();
             let check = log.verify().unwrap();
             assert_eq!((check.lines, check.torn), (2, (cut - ends[1]) as u64));
             assert!(check.findings.is_empty(), "{check:?}");
         }
-        let act = Audited::new(AuditedAct::Export, Origin::UserDirect);
+        let act = AuditRecord::new(AuditAct::Export, Origin::UserDirect);
         log.append(&act, Timestamp::from_micros(2).unwrap()).unwrap();
         let check = log.verify().unwrap();
         assert_eq!((check.lines, check.torn, check.findings.len()), (3, 0, 0), "{check:?}");
         assert!(lines(&log)[2].contains("\"torn_bytes\":"));
         // A crash between the line and its recorded length.
-        log.note_length(&Length { lines: 2, hash: NOTHING.to_owned(), trust: UNKNOWN.to_owned() }).unwrap();
+        log.note_length(&LogLength { lines: 2, hash: NOTHING.to_owned(), trust: UNKNOWN.to_owned() })
+            .unwrap();
         assert!(log.verify().unwrap().findings.is_empty());
         std::fs::write(log.path(), "no line of it\n").unwrap();
         assert_eq!(log.append(&act, Timestamp::MAX).unwrap_err().kind(), ErrorKind::Corrupt);

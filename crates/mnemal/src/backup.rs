@@ -12,7 +12,7 @@ use mnemal_events::Exporter;
 pub use mnemal_store::Manifest;
 use mnemal_store::{Digest, Options, Salvage, SqliteStore};
 
-use crate::audit::{Audited, AuditedAct};
+use crate::audit::{AuditAct, AuditRecord};
 use crate::builder::Builder;
 use crate::engine::{Engine, MANY};
 use crate::memory::Memory;
@@ -23,7 +23,7 @@ const BESIDE: [&str; 3] = ["", "-wal", "-shm"];
 
 /// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Restored {
+pub struct RestoreReport {
     /// Number of events in the restored space, erased ones included.
     pub events: u64,
     /// Events of the backup that were forgotten after it was made, and were erased again.
@@ -62,7 +62,7 @@ impl Memory {
         let written = Manifest::read(to)?;
         if written.as_ref() == Some(&manifest) {
             engine.note_copy("backup", "bak", manifest.events).await;
-            let act = Audited::new(AuditedAct::Backup, Origin::UserDirect).space(&self.scope.space);
+            let act = AuditRecord::new(AuditAct::Backup, Origin::UserDirect).space(&self.scope.space);
             engine.audit(&act.count("events", manifest.events))?;
             return Ok(manifest);
         }
@@ -79,7 +79,7 @@ async fn exported(
     space: &SpaceId,
     key: &InstallationKey,
     settings: &Settings,
-) -> Result<(mnemal_events::Exported, Digest)> {
+) -> Result<(mnemal_events::ExportOutcome, Digest)> {
     let mut hash = Digest::default();
     let settings = crate::builder::log_settings(settings);
     let exporter = Exporter::new(store, space.clone(), key.clone(), &settings);
@@ -89,14 +89,14 @@ async fn exported(
 
 /// Tombstones and forget decisions of the present file, whether or not it can still be opened.
 #[derive(Debug, Default)]
-struct Present {
+struct CurrentFile {
     tombstones: HashMap<EventId, Tombstone>,
     /// Events that a decision in the log forgets.
     forgotten: HashSet<EventId>,
     alive: HashSet<EventId>,
 }
 
-impl Present {
+impl CurrentFile {
     fn of(file: &Path) -> Result<Self> {
         if !file.exists() {
             return Ok(Self::default());
@@ -138,7 +138,7 @@ impl Builder {
     /// `Conflict` when another process has the space open; `NotFound` without a backup; `Invalid` for a file that is not a space,
     /// `Unsupported` for one of a newer version, `Corrupt` for a damaged one or one that does not match its manifest;
     /// `Unavailable` when files cannot be written.
-    pub async fn restore(self, space: &SpaceId, backup: &Path, file: &Path) -> Result<Restored> {
+    pub async fn restore(self, space: &SpaceId, backup: &Path, file: &Path) -> Result<RestoreReport> {
         if !backup.exists() {
             return Err(Error::not_found(format!("no backup {}", backup.display())));
         }
@@ -149,7 +149,7 @@ impl Builder {
         let prepared = self.prepare(space, (backup, &draft), manifest.as_ref(), file).await;
         let aside = file.exists().then(|| aside(file, "before-restore", self.clock().now()));
         let done = match prepared {
-            Ok(prepared) => place(file, &draft, aside.as_deref()).await.map(|()| prepared),
+            Ok(prepared) => install(file, &draft, aside.as_deref()).await.map(|()| prepared),
             Err(error) => Err(error),
         };
         let (events, forgotten_again, tombstones) = match done {
@@ -160,11 +160,11 @@ impl Builder {
             }
         };
         if let Some(log) = self.audit_log(file)? {
-            let act = Audited::new(AuditedAct::Restore, Origin::UserDirect).space(space);
+            let act = AuditRecord::new(AuditAct::Restore, Origin::UserDirect).space(space);
             let act = act.count("events", events).count("forgotten_again", forgotten_again);
-            log.done(&act, self.clock().now())?;
+            log.append_done(&act, self.clock().now())?;
         }
-        Ok(Restored { events, forgotten_again, tombstones, manifest, aside })
+        Ok(RestoreReport { events, forgotten_again, tombstones, manifest, aside })
     }
 
     /// Copies the backup, verifies it, and erases in it what was forgotten since.
@@ -186,7 +186,7 @@ impl Builder {
         store.close().await?;
         checked?;
         let engine = self.clone().with_key(key).open(draft).await?;
-        let replayed = replay(&engine, &Present::of(file)?).await;
+        let replayed = replay(&engine, &CurrentFile::of(file)?).await;
         let counts = match replayed {
             Ok(forgotten_again) => {
                 let head = engine.events()?.head().await?.count();
@@ -223,7 +223,7 @@ async fn check(
 }
 
 /// Erases in an engine what the present file lists as forgotten, and imports its tombstones; returns the number of events.
-async fn replay(engine: &Engine, present: &Present) -> Result<u64> {
+async fn replay(engine: &Engine, present: &CurrentFile) -> Result<u64> {
     let (events, key) = (engine.events()?, &engine.parts().key);
     let words: HashSet<_> = present.tombstones.values().map(|stone| stone.body).collect();
     let (mut stones, mut buried, mut after) = (Vec::new(), Vec::new(), Cursor::START);
@@ -232,7 +232,7 @@ async fn replay(engine: &Engine, present: &Present) -> Result<u64> {
         let Some(last) = page.last() else { break };
         after = Cursor(Some(last.seq));
         let own = mnemal_events::tombstones_for(&page, key, engine.now());
-        for (stone, event) in own.into_iter().zip(page.iter().filter(|event| event.kept().is_some())) {
+        for (stone, event) in own.into_iter().zip(page.iter().filter(|event| event.body().is_some())) {
             if let Some(stone) = present.buries(stone, &words) {
                 stones.push(stone);
                 buried.push(event.clone());
@@ -240,7 +240,7 @@ async fn replay(engine: &Engine, present: &Present) -> Result<u64> {
         }
     }
     let all: Vec<Tombstone> = present.tombstones.values().cloned().collect();
-    let erasure = engine.bury(&buried, &stones).await?;
+    let erasure = engine.erase_with_proof(&buried, &stones).await?;
     engine.log()?.adopt(&all).await?;
     if erasure.verified {
         return Ok(stones.len() as u64);
@@ -249,7 +249,7 @@ async fn replay(engine: &Engine, present: &Present) -> Result<u64> {
 }
 
 /// Moves the draft to the file's path, once no process has the file open.
-async fn place(file: &Path, draft: &Path, aside: Option<&Path>) -> Result<()> {
+async fn install(file: &Path, draft: &Path, aside: Option<&Path>) -> Result<()> {
     SqliteStore::alone(draft).await?;
     SqliteStore::alone(file).await?;
     SqliteStore::replace(file, draft, aside.unwrap_or(file))

@@ -1,7 +1,7 @@
 //! The engine builder: components, settings, and their wiring.
 
 mod files;
-mod grounded;
+mod grounding;
 mod model;
 
 use std::num::NonZeroUsize;
@@ -23,22 +23,22 @@ use mnemal_graph::{GraphProjector, GraphSource};
 use mnemal_learnings::{Inference, LearningProjector, NotesSource, Owner};
 use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallSettings, RecallSource, Weights};
 use mnemal_store::{MemoryStore, Stores};
-use mnemal_summaries::{SummaryProjector, SummarySource, Writings};
+use mnemal_summaries::{ModelSummaries, SummaryProjector, SummarySource};
 use mnemal_text::Language;
 use mnemal_working::SteadyClock;
 
 use crate::audit::AuditLog;
 use crate::clock::{RandomIds, SystemClock, random_key};
 use crate::counter::EstimateCounter;
-use crate::embedding::{Local, Tried};
-use crate::engine::{Engine, Parts, Wired};
-use crate::guard::Guarded;
-use crate::past;
+use crate::embedding::{BackfillCursors, Local};
+use crate::engine::{Engine, EngineParts, GuardedParts};
+use crate::foreground::ForegroundCalls;
+use crate::guard::GuardedPort;
+use crate::outdated_turns;
 use crate::reader::SharedReader;
-use crate::served::Served;
 use crate::settings::{EmbeddingProvider, EmbeddingSettings, SecretMode, Settings, SummaryBy, Tokenizer};
 use crate::user::{UserGraphs, UserSource};
-use crate::working::{self, Cleaned};
+use crate::working::{self, RedactingStore};
 
 /// Time limit of the reranker. Source: own choice; a small cross-encoder scores twenty turns in 350 ms.
 const RERANK_DEADLINE: Duration = Duration::from_millis(500);
@@ -72,19 +72,19 @@ pub struct Builder {
     #[cfg(feature = "sqlite")]
     key_file: Option<PathBuf>,
     settings: Settings,
-    tally: Arc<mnemal_providers::Tally>,
+    tally: Arc<mnemal_providers::RequestTally>,
     audit: Option<AuditLog>,
     weights: Weights,
     owner: Vec<String>,
     without: Vec<Layer>,
-    switch: Switch,
+    switch: StorageSwitch,
     #[cfg(feature = "sqlite")]
     file: Option<mnemal_store::SqliteStore>,
 }
 
 /// Whether an engine stores anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Switch {
+pub(crate) enum StorageSwitch {
     #[default]
     On,
     /// Writes are accepted and dropped.
@@ -121,7 +121,7 @@ impl Default for Builder {
             weights: Weights::default(),
             owner: Vec::new(),
             without: Vec::new(),
-            switch: Switch::On,
+            switch: StorageSwitch::On,
             #[cfg(feature = "sqlite")]
             file: None,
         }
@@ -148,7 +148,7 @@ impl Builder {
     }
 
     /// Sets the reranker of the best hits, used by searches that ask for it
-    /// ([`RecallCall::reranked`](crate::RecallCall::reranked)); there is none by default.
+    /// ([`RecallCall::reranked`](crate::recall::RecallCall::reranked)); there is none by default.
     pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
         self.reranker = Slot::Filled(reranker);
         self
@@ -283,7 +283,7 @@ impl Builder {
     /// As [`in_memory`](Self::in_memory).
     pub fn disabled(mut self) -> Result<Engine> {
         self.settings.check()?;
-        self.switch = Switch::Off;
+        self.switch = StorageSwitch::Off;
         self.with_stores(Stores::none()).build()
     }
 
@@ -306,9 +306,9 @@ impl Builder {
         let log = self.log(&stores, &indexer, &key);
         let recall = self.recall(&answering, language);
         let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
-        let writings = self.writings(&answering);
+        let model_summaries = self.model_summaries(&answering);
         let extractor = self.extractor()?;
-        let read_by = (recall.as_ref(), writings.as_ref(), &extractor);
+        let read_by = (recall.as_ref(), model_summaries.as_ref(), &extractor);
         let user_graphs = user_graphs(&stores, &extractor, &self.owner, &self.clock);
         let context = self.context(&answering, (read_by, user_graphs.as_ref()), &steady, key.clone());
         let projectors = projectors(&stores, &self.settings);
@@ -317,7 +317,7 @@ impl Builder {
         let graph_projector = graph_projector(&stores, &extractor, &self.owner);
         let summary_projector = summary_projector(&stores, language, self.settings.summaries.at_once());
         let assembles = self.has(Layer::Context);
-        Ok(Engine::wired(Wired {
+        Ok(Engine::wired(EngineParts {
             #[cfg(feature = "sqlite")]
             file: self.file,
             tally: self.tally,
@@ -336,11 +336,11 @@ impl Builder {
             embedder,
             model,
             background,
-            tried: Tried::default(),
+            tried: BackfillCursors::default(),
             graph_projector,
             user_graphs,
             summary_projector,
-            writings,
+            model_summaries,
             recall,
             context,
             extractor,
@@ -349,7 +349,7 @@ impl Builder {
             retained: Mutex::default(),
             swept: Mutex::new(None),
             unfolded: AtomicU64::new(0),
-            served: Served::default(),
+            served: ForegroundCalls::default(),
             switch: self.switch,
         }))
     }
@@ -470,13 +470,13 @@ impl Builder {
     }
 
     /// Returns the embedder outside the process: the given one, or the endpoint that the settings name.
-    fn background(&self) -> Result<Option<Guarded<dyn BackgroundEmbedder>>> {
+    fn background(&self) -> Result<Option<GuardedPort<dyn BackgroundEmbedder>>> {
         let given = match &self.background {
             _ if !self.has(Layer::Vector) => None,
             Some(given) => Some(Arc::clone(given)),
             None => self.endpoint()?,
         };
-        Ok(given.map(|part| Guarded::new(part, &self.clock, self.settings.embedding.timeout())))
+        Ok(given.map(|part| GuardedPort::new(part, &self.clock, self.settings.embedding.timeout())))
     }
 
     #[cfg(feature = "http")]
@@ -518,38 +518,38 @@ impl Builder {
         embedder: &Slot<dyn Embedder>,
         key: &InstallationKey,
         deadline: Duration,
-    ) -> Parts {
+    ) -> GuardedParts {
         let (clock, patience) = (&self.clock, self.settings.recall.patience());
         let question = self.settings.embedding.query_deadline();
-        Parts {
+        GuardedParts {
             events: guard(&stores.events, |part| {
-                Arc::new(Guarded::new(part, clock, patience)) as Arc<dyn EventStore>
+                Arc::new(GuardedPort::new(part, clock, patience)) as Arc<dyn EventStore>
             }),
             index: guard(&stores.index, |part| {
-                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn IndexStore>
+                Arc::new(GuardedPort::new(part, clock, deadline)) as Arc<dyn IndexStore>
             }),
             learnings: guard(&stores.learnings, |part| {
-                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn LearningStore>
+                Arc::new(GuardedPort::new(part, clock, deadline)) as Arc<dyn LearningStore>
             }),
             graph: guard(&stores.graph, |part| {
-                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn GraphStore>
+                Arc::new(GuardedPort::new(part, clock, deadline)) as Arc<dyn GraphStore>
             }),
             summaries: guard(&stores.summaries, |part| {
-                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn SummaryStore>
+                Arc::new(GuardedPort::new(part, clock, deadline)) as Arc<dyn SummaryStore>
             }),
             receipts: guard(&stores.receipts, |part| {
-                Arc::new(Guarded::new(part, clock, deadline)) as Arc<dyn ReceiptStore>
+                Arc::new(GuardedPort::new(part, clock, deadline)) as Arc<dyn ReceiptStore>
             }),
             working: guard(&stores.working, |part| {
                 let cleaner = Cleaner::new(log_settings(&self.settings), key.clone());
-                let store = Arc::new(Cleaned { store: part, cleaner }) as Arc<dyn WorkingStore>;
-                Arc::new(Guarded::new(store, clock, deadline)) as Arc<dyn WorkingStore>
+                let store = Arc::new(RedactingStore { store: part, cleaner }) as Arc<dyn WorkingStore>;
+                Arc::new(GuardedPort::new(store, clock, deadline)) as Arc<dyn WorkingStore>
             }),
             embedder: guard(embedder, |part| {
-                Arc::new(Guarded::new(part, clock, question)) as Arc<dyn Embedder>
+                Arc::new(GuardedPort::new(part, clock, question)) as Arc<dyn Embedder>
             }),
             reranker: guard(&self.reranker, |part| {
-                Arc::new(Guarded::new(part, clock, RERANK_DEADLINE)) as Arc<dyn Reranker>
+                Arc::new(GuardedPort::new(part, clock, RERANK_DEADLINE)) as Arc<dyn Reranker>
             }),
         }
     }
@@ -557,7 +557,7 @@ impl Builder {
     /// Builds the indexer of new events.
     fn indexer(&self, language: Language, embedder: &Slot<dyn Embedder>) -> Slot<dyn Indexer> {
         let embedder = guard(embedder, |part| {
-            Arc::new(Guarded::new(part, &self.clock, self.settings.recall.part_deadline()))
+            Arc::new(GuardedPort::new(part, &self.clock, self.settings.recall.part_deadline()))
                 as Arc<dyn Embedder>
         });
         let indexer: Arc<dyn Indexer> = Arc::new(EventIndexer::new(language, embedder));
@@ -579,7 +579,7 @@ impl Builder {
         }))
     }
 
-    fn recall(&self, guarded: &Parts, language: Language) -> Option<Arc<Recall>> {
+    fn recall(&self, guarded: &GuardedParts, language: Language) -> Option<Arc<Recall>> {
         let Slot::Filled(events) = &guarded.events else { return None };
         let parts = RecallParts {
             index: guarded.index.clone(),
@@ -599,16 +599,16 @@ impl Builder {
     }
 
     /// Builds the reader of model-written summary texts, if they are enabled.
-    fn writings(&self, guarded: &Parts) -> Option<Arc<Writings>> {
+    fn model_summaries(&self, guarded: &GuardedParts) -> Option<Arc<ModelSummaries>> {
         let Slot::Filled(events) = &guarded.events else { return None };
         (self.settings.summaries.summarizer == SummaryBy::Llm)
-            .then(|| Arc::new(Writings::new(Arc::clone(events))))
+            .then(|| Arc::new(ModelSummaries::new(Arc::clone(events))))
     }
 
     fn context(
         &self,
-        guarded: &Parts,
-        ((recall, writings, extractor), user_graphs): (ReadBy<'_>, Option<&Arc<UserGraphs>>),
+        guarded: &GuardedParts,
+        ((recall, model_summaries, extractor), user_graphs): (LayerReaders<'_>, Option<&Arc<UserGraphs>>),
         steady: &Arc<SteadyClock>,
         key: InstallationKey,
     ) -> AssemblerParts {
@@ -628,7 +628,7 @@ impl Builder {
         }
         if let Slot::Filled(events) = &guarded.events {
             let recent = RecentSource::new(Arc::clone(events)).of_owner(&self.owner);
-            sources.push(past::marked(Arc::new(recent), &guarded.graph));
+            sources.push(outdated_turns::marked(Arc::new(recent), &guarded.graph));
         }
         if let (Slot::Filled(events), Slot::Filled(graph)) = (&guarded.events, &guarded.graph) {
             let source = GraphSource::new(Arc::clone(graph), Arc::clone(events));
@@ -642,21 +642,22 @@ impl Builder {
         }
         if let Slot::Filled(summaries) = &guarded.summaries {
             let source = SummarySource::new(Arc::clone(summaries));
-            sources.push(Arc::new(match writings {
-                Some(writings) => source.with_writings(Arc::clone(writings)),
+            sources.push(Arc::new(match model_summaries {
+                Some(model_summaries) => source.with_model_summaries(Arc::clone(model_summaries)),
                 None => source,
             }));
         }
         if let Some(recall) = recall {
             let recalled: Arc<dyn ContextSource> = Arc::new(RecallSource::new(Arc::clone(recall)));
-            sources.push(past::marked(recalled, &guarded.graph));
+            sources.push(outdated_turns::marked(recalled, &guarded.graph));
         }
         if let Slot::Filled(store) = &guarded.working {
             sources.push(Arc::new(working::source(store, steady)));
         }
         // A source may wait for two guarded parts in sequence.
         let deadline = self.settings.recall.part_deadline() * 3;
-        let guard = |source| Arc::new(Guarded::new(source, &self.clock, deadline)) as Arc<dyn ContextSource>;
+        let guard =
+            |source| Arc::new(GuardedPort::new(source, &self.clock, deadline)) as Arc<dyn ContextSource>;
         AssemblerParts {
             sources: sources.into_iter().map(guard).collect(),
             counter: self.counter.clone().unwrap_or_else(|| counter(self.settings.context.tokenizer)),
@@ -664,7 +665,7 @@ impl Builder {
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             key,
-            written: Arc::default(),
+            line_cache: Arc::default(),
             settings: ContextSettings {
                 low_trust_share: self.settings.context.low_trust_share,
                 secondary_share: self.settings.context.secondary_share,
@@ -679,7 +680,7 @@ impl Builder {
 }
 
 /// The recall layer, the reader of model-written summaries, and the extractor.
-type ReadBy<'a> = (Option<&'a Arc<Recall>>, Option<&'a Arc<Writings>>, &'a Arc<dyn Extractor>);
+type LayerReaders<'a> = (Option<&'a Arc<Recall>>, Option<&'a Arc<ModelSummaries>>, &'a Arc<dyn Extractor>);
 
 fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot<P> {
     match slot {

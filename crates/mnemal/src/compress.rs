@@ -1,8 +1,8 @@
 //! Conversation compression: the old turns of a long session become one timeline entry; the log keeps every turn.
 
+mod auto_compress;
 mod draft;
-mod turned;
-mod waiting;
+mod session_turn;
 
 use std::collections::BTreeSet;
 use std::future::{Future, IntoFuture};
@@ -11,15 +11,15 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use mnemal_core::{
-    Deed, Degraded, Event, EventFilter, EventId, EventKind, EventStore, Gap, GapCause, Layer, LearningId,
-    NewEvent, NoteKey, Operation, Result, Role, SessionId, TokenCount, Within,
+    Degraded, Event, EventFilter, EventId, EventKind, EventStore, Gap, GapCause, Layer, LearningId, NewEvent,
+    NoteKey, Operation, OperationKind, Result, Role, SessionId, TokenCount, Within,
 };
-use mnemal_summaries::compress::{self as form, Due, Waiting};
+use mnemal_summaries::compress::{self as form, CompressionReason, PendingConversation};
 
+pub use self::auto_compress::Conversations;
 pub use self::draft::Draft;
-pub use self::turned::Spoken;
-use self::turned::{Turned, ends, shortened};
-pub use self::waiting::Conversations;
+pub use self::session_turn::PromptTurn;
+use self::session_turn::{SessionTurn, ends, shortened};
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Message;
@@ -78,21 +78,21 @@ pub struct TimelineEntry {
 
 /// The compressed form of a session, for the next prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compressed {
+pub struct CompressedSession {
     /// The added entry; `None` when there was nothing to compress, a model failed, or nothing can be stored.
     pub entry: Option<TimelineEntry>,
     /// The trigger that asks for compression, if any.
-    pub due: Option<Due>,
+    pub due: Option<CompressionReason>,
     /// `[Context Summary]` and the entries of the session, one per line; empty before the first entry.
     pub summary: String,
     /// The turns after the entries, verbatim.
-    pub turns: Vec<Spoken>,
+    pub turns: Vec<PromptTurn>,
 }
 
-impl Compressed {
+impl CompressedSession {
     /// Returns the text for a prompt: the summary, a blank line, and `name: text` for each turn.
     pub fn prompt(&self) -> String {
-        let turns: Vec<String> = self.turns.iter().map(Spoken::line).collect();
+        let turns: Vec<String> = self.turns.iter().map(PromptTurn::line).collect();
         let gap = if self.summary.is_empty() || turns.is_empty() { "" } else { "\n\n" };
         format!("{}{gap}{}", self.summary, turns.join("\n"))
     }
@@ -106,12 +106,12 @@ pub struct CompressCall {
     session: SessionId,
     keep_last: usize,
     window: Option<TokenCount>,
-    when: When,
+    when: CompressTrigger,
     history: Vec<Message>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum When {
+enum CompressTrigger {
     Now,
     Due,
 }
@@ -132,7 +132,7 @@ impl Memory {
             session,
             keep_last: KEEP_LAST,
             window: self.engine.settings().compress.window_tokens.map(TokenCount),
-            when: When::Now,
+            when: CompressTrigger::Now,
             history: Vec::new(),
         }
     }
@@ -154,7 +154,7 @@ impl CompressCall {
 
     /// Compresses only when one of the three triggers of the settings applies.
     pub fn if_due(mut self) -> Self {
-        self.when = When::Due;
+        self.when = CompressTrigger::Due;
         self
     }
 
@@ -174,8 +174,10 @@ impl CompressCall {
             let (turns, earlier, taken_back) = self.logged().await?;
             (turns, (earlier, taken_back), Vec::new())
         } else {
-            let turns =
-                history.into_iter().map(|one| Turned::said(one, &self.memory)).collect::<Result<_>>()?;
+            let turns = history
+                .into_iter()
+                .map(|one| SessionTurn::from_message(one, &self.memory))
+                .collect::<Result<_>>()?;
             (turns, (Vec::new(), 0), vec![Gap { layer: Layer::Events, cause: GapCause::NotConfigured }])
         };
         Ok(self.drafted(turns, earlier, gaps))
@@ -183,20 +185,21 @@ impl CompressCall {
 
     fn drafted(
         self,
-        mut turns: Vec<Turned>,
+        mut turns: Vec<SessionTurn>,
         (earlier, taken_back): (Vec<String>, usize),
         gaps: Vec<Gap>,
     ) -> Draft {
         let old = turns.len().saturating_sub(self.keep_last);
         let due = self.due(&turns, old, &earlier);
-        let old = if self.when == When::Due && due.is_none() { 0 } else { self.aimed(&turns, old) };
+        let old =
+            if self.when == CompressTrigger::Due && due.is_none() { 0 } else { self.aimed(&turns, old) };
         let kept = turns.split_off(old.min(AT_ONCE));
         let Self { memory, session, .. } = self;
         Draft { memory, session, earlier, old: turns, kept, due, gaps, taken_back, asked: None }
     }
 
     /// Returns how many turns must be compressed for the rest to fit in half of the window; the last turn always stays.
-    fn aimed(&self, turns: &[Turned], mut old: usize) -> usize {
+    fn aimed(&self, turns: &[SessionTurn], mut old: usize) -> usize {
         let Some(window) = self.window else { return old };
         let (aim, counter) = (window.minus(BUFFER).0 / 2, &self.memory.engine.parts().context.counter);
         let most = turns.len().saturating_sub(1);
@@ -211,13 +214,13 @@ impl CompressCall {
         old
     }
 
-    fn due(&self, turns: &[Turned], old: usize, earlier: &[String]) -> Option<Due> {
+    fn due(&self, turns: &[SessionTurn], old: usize, earlier: &[String]) -> Option<CompressionReason> {
         let engine = &self.memory.engine;
         let counter = &engine.parts().context.counter;
         let lines = turns.iter().map(|turn| turn.spoken.line()).chain(earlier.iter().cloned());
         let last = turns.last()?;
         let idle = engine.now().as_micros().saturating_sub(last.at.0.as_micros());
-        let waiting = Waiting {
+        let waiting = PendingConversation {
             tokens: lines.map(|line| counter.count(&line)).sum(),
             window: self.window,
             turns: turns.iter().take(old).filter(|turn| turn.role == Role::User).count() as u64,
@@ -227,7 +230,7 @@ impl CompressCall {
     }
 
     /// Returns the turns that no entry covers, oldest first, the entries, and the number of undone entries.
-    async fn logged(&self) -> Result<(Vec<Turned>, Vec<String>, usize)> {
+    async fn logged(&self) -> Result<(Vec<SessionTurn>, Vec<String>, usize)> {
         let engine = &self.memory.engine;
         let of = |roles: &[Role]| EventFilter {
             session: Within::Only(self.session.clone()),
@@ -244,17 +247,17 @@ impl CompressCall {
                 continue;
             }
             covered.extend(turns);
-            earlier.push(engine.shown(events.as_ref(), turns, &kept.content).await?);
+            earlier.push(engine.prompt_text(events.as_ref(), turns, &kept.content).await?);
         }
         let mut turns = events.latest(&of(&[Role::User, Role::Assistant]), TURNS).await?;
         turns.reverse();
         let waiting = turns.iter().filter(|turn| !covered.contains(&turn.id));
-        Ok((waiting.filter_map(Turned::logged).collect(), earlier, taken_back))
+        Ok((waiting.filter_map(SessionTurn::logged).collect(), earlier, taken_back))
     }
 }
 
 impl IntoFuture for CompressCall {
-    type Output = Result<Degraded<Compressed>>;
+    type Output = Result<Degraded<CompressedSession>>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
@@ -264,9 +267,11 @@ impl IntoFuture for CompressCall {
 
 /// Returns the turns of a compression that was not forgotten.
 fn compression(event: &Event) -> Option<(&[EventId], &Event, &NewEvent)> {
-    let kept = event.kept()?;
+    let kept = event.body()?;
     match &kept.kind {
-        EventKind::Operation(Operation { deed: Deed::Compress { turns }, .. }) => Some((turns, event, kept)),
+        EventKind::Operation(Operation { kind: OperationKind::Compress { turns }, .. }) => {
+            Some((turns, event, kept))
+        }
         _ => None,
     }
 }
@@ -281,11 +286,12 @@ impl Engine {
     }
 
     /// Returns an entry as a prompt shows it: a verbatim entry is shortened to extracted sentences.
-    async fn shown(&self, events: &dyn EventStore, turns: &[EventId], entry: &str) -> Result<String> {
+    async fn prompt_text(&self, events: &dyn EventStore, turns: &[EventId], entry: &str) -> Result<String> {
         if !form::is_raw(entry) {
             return Ok(entry.to_owned());
         }
-        let turns: Vec<Turned> = events.get(turns).await?.iter().filter_map(Turned::logged).collect();
+        let turns: Vec<SessionTurn> =
+            events.get(turns).await?.iter().filter_map(SessionTurn::logged).collect();
         let (at, zone) = ends(&turns);
         Ok(form::entry((at, &zone), &shortened(self, &turns)))
     }

@@ -68,7 +68,7 @@ pub fn value_key(words: &str) -> String {
 
 /// The entity that a decision is about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Addressee {
+pub struct DecisionSubject {
     /// Its id.
     pub id: EntityId,
     /// Its name.
@@ -84,10 +84,10 @@ impl Memory {
     /// # Errors
     /// `NotFound` for an unknown id; `Invalid` for an ambiguous name, with the candidates in the message, and for an invalid
     /// name; `Unsupported` without a graph; `Unavailable` when the store does not answer.
-    pub async fn addressee(&self, who: &str) -> Result<Addressee> {
+    pub async fn decision_subject(&self, who: &str) -> Result<DecisionSubject> {
         let always = AsOf::present(Timestamp::MAX);
         match self.graph().await?.value.whom(who, always).await {
-            Ok(entity) => Ok(Addressee { id: entity.id, name: entity.name, introduction: None }),
+            Ok(entity) => Ok(DecisionSubject { id: entity.id, name: entity.name, introduction: None }),
             Err(error) if error.kind() == ErrorKind::NotFound && who.parse::<EntityId>().is_err() => {
                 self.stranger(who)
             }
@@ -96,11 +96,11 @@ impl Memory {
     }
 
     /// Returns an entity that is not known yet.
-    fn stranger(&self, who: &str) -> Result<Addressee> {
+    fn stranger(&self, who: &str) -> Result<DecisionSubject> {
         let name = who.trim().to_owned();
         if fold(&name) == "user" {
             let id = mnemal_graph::speaker_id(self.scope.user.only());
-            return Ok(Addressee { id, name, introduction: None });
+            return Ok(DecisionSubject { id, name, introduction: None });
         }
         let mentions = mnemal_extract::mentions(&name, &Gazetteer::default());
         let kind = match mentions.as_slice() {
@@ -108,7 +108,7 @@ impl Memory {
             _ => EntityKind::Person,
         };
         let id = mnemal_graph::name_id(&name, kind);
-        Ok(Addressee { introduction: Some(renaming(id, &name)?), id, name })
+        Ok(DecisionSubject { introduction: Some(renaming(id, &name)?), id, name })
     }
 
     /// Logs a user decision about a fact, a predicate, a note or a learning, or the merge or split of two entities. The next read
@@ -219,7 +219,7 @@ impl Memory {
     /// `Conflict`, with their ids, when later operations build on this one: undo them first.
     pub async fn undoing(&self, decision: EventId) -> Result<Decision> {
         let event = self.get(decision).await?;
-        match event.kept().map(|kept| &kept.kind) {
+        match event.body().map(|kept| &kept.kind) {
             Some(EventKind::Decision(taken)) if taken.can_be_undone() => Ok(Decision::Undo { decision }),
             Some(EventKind::Operation(operation)) => {
                 let built = crate::dream::built_on(self, &event, operation).await?;
@@ -262,7 +262,7 @@ impl Memory {
         }
         let mut names = Vec::new();
         for name in entity.names.iter().filter(|name| name.text.chars().count() >= TELLING) {
-            if graph.named(&name.text, always).await?.len() == 1 {
+            if graph.entities_named(&name.text, always).await?.len() == 1 {
                 names.push(words(&name.text));
             }
         }
@@ -305,21 +305,21 @@ impl Memory {
 /// Whether an event is a decision about an entity, or a proposal of one.
 fn is_about(event: &Event, entity: &Entity) -> bool {
     let is = |id: &EntityId| *id == entity.id;
-    match event.kept().map(|kept| &kept.kind) {
+    match event.body().map(|kept| &kept.kind) {
         Some(EventKind::Decision(Decision::Fact(fact))) => {
             is(&fact.subject) || fact.object.entity().is_some_and(|id| is(&id))
         }
         Some(EventKind::Decision(
             Decision::Merge { one, into: other } | Decision::Split { one, from: other },
         )) => is(one) || is(other),
-        Some(EventKind::Operation(operation)) => operation.deed.entities().iter().any(is),
+        Some(EventKind::Operation(operation)) => operation.kind.entities().iter().any(is),
         _ => false,
     }
 }
 
 /// Whether an event's speaker has one of the names of an entity.
 fn speaks(event: &Event, entity: &Entity) -> bool {
-    let Some(speaker) = event.kept().and_then(|kept| kept.speaker.as_ref()) else { return false };
+    let Some(speaker) = event.body().and_then(|kept| kept.speaker.as_ref()) else { return false };
     let label = fold(speaker.as_str());
     entity.names.iter().any(|name| fold(&name.text) == label)
 }
@@ -327,7 +327,7 @@ fn speaks(event: &Event, entity: &Entity) -> bool {
 /// Whether one of the names occurs as whole words in an event that the graph does not read.
 fn says(event: &Event, names: &[String]) -> bool {
     let is_read = matches!(event.role, Role::User | Role::Assistant | Role::Document);
-    let Some(kept) = event.kept().filter(|_| !is_read || event.quarantined.is_some()) else { return false };
+    let Some(kept) = event.body().filter(|_| !is_read || event.quarantined.is_some()) else { return false };
     let texts = std::iter::once(&kept.content).chain(kept.metadata.values());
     texts.into_iter().any(|text| {
         let text = words(text);

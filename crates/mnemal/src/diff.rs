@@ -8,8 +8,8 @@ use mnemal_core::{
 };
 use mnemal_graph::Graph;
 
+use crate::entity_profile::{FactView, SourceSentence};
 use crate::memory::Memory;
-use crate::portrait::{Sentence, Told};
 
 /// Events per page of the search for causes. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1_000).expect("a page holds something");
@@ -38,7 +38,7 @@ impl ChangeKind {
 
 /// One change of belief.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct BeliefChange {
     /// The moment of the change.
     pub at: Timestamp,
     /// The kind of the change.
@@ -52,16 +52,16 @@ pub struct Change {
     /// The event that caused the change, if it is still in the log.
     pub cause: Option<EventId>,
     /// The source sentences of the new belief, or of the old one if it was dropped.
-    pub evidence: Vec<Sentence>,
+    pub evidence: Vec<SourceSentence>,
 }
 
 /// The changes between two moments of belief, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Changes {
+pub struct BeliefDiff {
     /// Changes of facts.
-    pub facts: Vec<Change>,
+    pub facts: Vec<BeliefChange>,
     /// Changes of notes and learnings.
-    pub learnings: Vec<Change>,
+    pub learnings: Vec<BeliefChange>,
 }
 
 impl Memory {
@@ -71,7 +71,7 @@ impl Memory {
     /// # Errors
     /// `Invalid` when the second moment is not after the first; `Unsupported` without graph or notes; `Unavailable` when the
     /// store does not answer, or the graph is behind the log.
-    pub async fn diff(&self, from: Timestamp, to: Timestamp) -> Result<Changes> {
+    pub async fn diff(&self, from: Timestamp, to: Timestamp) -> Result<BeliefDiff> {
         if to <= from {
             return Err(Error::invalid("the second moment must be after the first"));
         }
@@ -79,7 +79,7 @@ impl Memory {
         let graph = self.graph_of_all().await?;
         let facts = self.facts_changed(&graph, (from, to), &causes).await?;
         let learnings = self.learnings_changed((from, to), &causes).await?;
-        Ok(Changes { facts, learnings })
+        Ok(BeliefDiff { facts, learnings })
     }
 
     /// Returns the events recorded in the interval, by their recording times, which are unique; erased events are left out.
@@ -91,7 +91,7 @@ impl Memory {
             after = Cursor(Some(last.seq));
             let is_over = last.recorded_at > to;
             let within = |event: &&Event| event.recorded_at > from && event.recorded_at <= to;
-            let living = page.iter().filter(within).filter(|event| event.kept().is_some());
+            let living = page.iter().filter(within).filter(|event| event.body().is_some());
             causes.extend(living.map(|event| (event.recorded_at, event.id)));
             if is_over {
                 return Ok(causes);
@@ -104,7 +104,7 @@ impl Memory {
         graph: &Graph,
         (from, to): (Timestamp, Timestamp),
         causes: &BTreeMap<Timestamp, EventId>,
-    ) -> Result<Vec<Change>> {
+    ) -> Result<Vec<BeliefChange>> {
         let believed = |fact: &Fact, at: Timestamp| {
             fact.created_at <= at
                 && fact.expired_at.is_none_or(|end| at < end)
@@ -112,10 +112,10 @@ impl Memory {
         };
         let mut all = graph.history(&FactFilter::all()).await?;
         all.retain(|fact| believed(fact, from) != believed(fact, to));
-        let told = self.tell(graph, all, AsOf::present(Timestamp::MAX)).await?;
-        let (before, after): (Vec<Told>, Vec<Told>) =
+        let told = self.describe_facts(graph, all, AsOf::present(Timestamp::MAX)).await?;
+        let (before, after): (Vec<FactView>, Vec<FactView>) =
             told.into_iter().partition(|one| believed(&one.fact, from));
-        let about = |one: &Told| {
+        let about = |one: &FactView| {
             let fact = &one.fact;
             (fact.subject, fact.predicate.clone(), fact.topic.clone(), fact.object.key())
         };
@@ -130,12 +130,12 @@ impl Memory {
                 (None, None) => continue,
             };
             let Some(shown) = after.or(before) else { continue };
-            changes.push(Change {
+            changes.push(BeliefChange {
                 at,
                 kind: kind(before.as_ref(), after.as_ref()),
                 record: shown.fact.id.to_string(),
-                before: before.map(Told::line),
-                after: after.map(Told::line),
+                before: before.map(FactView::line),
+                after: after.map(FactView::line),
                 cause: causes.get(&at).copied(),
                 evidence: shown.sentences.clone(),
             });
@@ -150,7 +150,7 @@ impl Memory {
         &self,
         (from, to): (Timestamp, Timestamp),
         causes: &BTreeMap<Timestamp, EventId>,
-    ) -> Result<Vec<Change>> {
+    ) -> Result<Vec<BeliefChange>> {
         let holds =
             |row: &Learning, at: Timestamp| row.is_believed_at(at) && row.status != LearningStatus::Candidate;
         let mut all = self.all_learnings(&LearningFilter::all()).await?;
@@ -171,7 +171,7 @@ impl Memory {
             let Some(shown) = after.or(before) else { continue };
             let sources: BTreeSet<Source> = shown.sources.iter().copied().collect();
             let sources: Vec<Source> = sources.into_iter().collect();
-            changes.push(Change {
+            changes.push(BeliefChange {
                 at,
                 kind: kind(before.as_ref(), after.as_ref()),
                 record: shown.id.to_string(),

@@ -1,5 +1,9 @@
-//! Consolidation: cycles of background passes, their ledger, and the dependencies between operations.
+//! Consolidation in the background.
 
+pub use mnemal_dream::{
+    Assessment, Cycle as DreamCycle, CycleMode as DreamMode, Dreamer, Family as DreamFamily, Finding,
+    INVARIANTS, Invariant, Pace, ProposalOutcome as DreamOutcome, Refusal, Sample as DreamSample, Severity,
+};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 use std::pin::pin;
@@ -9,16 +13,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Book, Cursor, Decision, Digest, Error, ErrorKind, Event, EventFilter, EventId,
+    Acquisition, BackgroundPermit, Cursor, Decision, Digest, Error, ErrorKind, Event, EventFilter, EventId,
     EventKind, GapCause, Gaps, LONGEST_DIGEST, Layer, Learning, LearningId, LearningStore, LeaseName,
-    LedgerLine, Looked, NewEvent, Operation, OwnerId, Pass, Result, Role, Slot, Tag, Timestamp, Turn, Within,
+    LedgerKind, LedgerLine, NewEvent, Operation, OwnerId, Pass, PassOutcome, Result, Role, Slot, Tag,
+    Timestamp, Within,
 };
 use mnemal_dream::{
-    Assessment, Copies, Cycle, DigestWriter, Digester, Digests, DreamParts, Dreamer, Ended, InsightWriter,
-    Insights, Inspected, Inspector, Journal, Namer, NearCopies, Run, Sample, Spellings, Wording, Written,
+    Cycle, CycleMode, DigestWriter, Digester, DigestsPass, DreamParts, ExactDuplicatesPass, ExpiryPass,
+    InsightWriter, InsightsPass, InspectionCounts, Inspector, Journal, Namer, NearDuplicatesPass,
+    RewriteRules, Sample, TagSpellingsPass, WriteOutcome,
 };
-use mnemal_extract::{OwnWords, gist};
-use mnemal_graph::{Counting, Lookalikes};
+use mnemal_extract::{OwnWords, summarize_text};
+use mnemal_graph::{CardinalityPass, DuplicateEntityPass};
 
 use crate::engine::{Engine, missing};
 use crate::extract::named_in;
@@ -47,7 +53,7 @@ impl Engine {
     ///
     /// # Errors
     /// `Conflict` when another process runs background work now; `Unsupported` without notes or a log.
-    pub async fn dream(&self, owner: &OwnerId, run: Run) -> Result<Cycle> {
+    pub async fn dream(&self, owner: &OwnerId, run: CycleMode) -> Result<Cycle> {
         self.dream_with(Vec::new(), owner, run).await
     }
 
@@ -62,10 +68,15 @@ impl Engine {
         if !self.looks_for_insights() {
             more.push(self.insights_alone(Arc::clone(learnings))?);
         }
-        self.dream_with(more, owner, Run::Asked).await
+        self.dream_with(more, owner, CycleMode::Asked).await
     }
 
-    async fn dream_with(&self, mut more: Vec<Arc<dyn Pass>>, owner: &OwnerId, run: Run) -> Result<Cycle> {
+    async fn dream_with(
+        &self,
+        mut more: Vec<Arc<dyn Pass>>,
+        owner: &OwnerId,
+        run: CycleMode,
+    ) -> Result<Cycle> {
         let _gaps = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
         let _gaps = self.in_turns(RENEWAL, || self.fold_graph_within(SLICE)).await;
         if let Some(digests) = self.digests_by_model()? {
@@ -77,12 +88,12 @@ impl Engine {
         more.extend(self.model_passes());
         let _gaps = self.in_turns(RENEWAL, || self.fold_summaries_within(SLICE)).await;
         let dreamer = self.dreamer(more)?;
-        if run == Run::Dry {
+        if run == CycleMode::Dry {
             return Box::pin(dreamer.cycle(run)).await;
         }
-        match self.in_turn(BACKGROUND, owner, told(Box::pin(dreamer.cycle(run)))).await? {
-            Held::Done(cycle) => cycle,
-            Held::By(holder) => {
+        match self.in_turn(BACKGROUND, owner, log_cycle(Box::pin(dreamer.cycle(run)))).await? {
+            LeaseOutcome::Done(cycle) => cycle,
+            LeaseOutcome::By(holder) => {
                 let what = format!("{holder} does background work now; try again");
                 Err(Error::new(ErrorKind::Conflict, what))
             }
@@ -98,7 +109,7 @@ impl Engine {
         let mut cycles = Vec::new();
         if self.makes_digests() && self.digest_writer().is_some() {
             // Digests of newly ingested texts ignore the interval.
-            if let Held::Done(made) =
+            if let LeaseOutcome::Done(made) =
                 self.in_turn(MODELS, owner, Box::pin(self.digest_with(self.digests()?))).await?
             {
                 made?;
@@ -113,8 +124,8 @@ impl Engine {
                 continue;
             }
             let dreamer = self.dreamer_of(name, passes, limits)?;
-            if let Held::Done(cycle) =
-                self.in_turn(MODELS, owner, told(Box::pin(dreamer.cycle(Run::Due)))).await?
+            if let LeaseOutcome::Done(cycle) =
+                self.in_turn(MODELS, owner, log_cycle(Box::pin(dreamer.cycle(CycleMode::Due)))).await?
             {
                 cycles.push(cycle?);
             }
@@ -129,19 +140,19 @@ impl Engine {
         name: &str,
         owner: &OwnerId,
         work: impl Future<Output = T>,
-    ) -> Result<Held<T>> {
+    ) -> Result<LeaseOutcome<T>> {
         // Without a lease store there is only this process.
-        let Ok(leases) = self.stores().leases.part() else { return Ok(Held::Done(work.await)) };
+        let Ok(leases) = self.stores().leases.part() else { return Ok(LeaseOutcome::Done(work.await)) };
         let mut lease = match leases.acquire(&LeaseName::new(name)?, owner, self.now(), TTL).await? {
-            Turn::Held(lease) => return Ok(Held::By(lease.owner)),
-            Turn::Taken { lease, .. } => lease,
+            Acquisition::Held(lease) => return Ok(LeaseOutcome::By(lease.owner)),
+            Acquisition::Acquired { lease, .. } => lease,
         };
         let mut work = pin!(work);
         loop {
             match tokio::time::timeout(TTL / 3, &mut work).await {
                 Ok(done) => {
                     leases.release(lease).await?;
-                    return Ok(Held::Done(done));
+                    return Ok(LeaseOutcome::Done(done));
                 }
                 Err(_elapsed) => lease = leases.renew(&lease, self.now(), TTL).await?,
             }
@@ -156,10 +167,10 @@ impl Engine {
         let Slot::Filled(learnings) = &self.stores().learnings else { return Err(missing("notes")) };
         let rows = || Arc::clone(learnings);
         let mut passes: Vec<Arc<dyn Pass>> = vec![
-            Arc::new(Copies::new(rows())),
-            Arc::new(NearCopies::new(rows(), self.wording())),
-            Arc::new(Ended::new(rows(), Arc::clone(&self.parts().clock))),
-            Arc::new(Spellings::new(rows())),
+            Arc::new(ExactDuplicatesPass::new(rows())),
+            Arc::new(NearDuplicatesPass::new(rows(), self.wording())),
+            Arc::new(ExpiryPass::new(rows(), Arc::clone(&self.parts().clock))),
+            Arc::new(TagSpellingsPass::new(rows())),
         ];
         // With a model, insights are among the passes that ask it.
         if self.looks_for_insights() && self.insight_writer().is_none() {
@@ -169,26 +180,32 @@ impl Engine {
             passes.push(Arc::new(self.digests()?));
         }
         if let Slot::Filled(graph) = &self.stores().graph {
-            passes.push(Arc::new(Counting::new(Arc::clone(graph), Arc::clone(&self.parts().clock))));
+            passes.push(Arc::new(CardinalityPass::new(Arc::clone(graph), Arc::clone(&self.parts().clock))));
             if let Slot::Filled(events) = &self.stores().events {
                 let (events, graph) = (Arc::clone(events), Arc::clone(graph));
-                passes.push(Arc::new(Lookalikes { events, graph, ledger: self.stores().ledger.clone() }));
+                passes.push(Arc::new(DuplicateEntityPass {
+                    events,
+                    graph,
+                    ledger: self.stores().ledger.clone(),
+                }));
             }
         }
-        let mut passes: Vec<Arc<dyn Pass>> =
-            passes.into_iter().map(|pass| Arc::new(AsPiece(self.clone(), pass)) as Arc<dyn Pass>).collect();
+        let mut passes: Vec<Arc<dyn Pass>> = passes
+            .into_iter()
+            .map(|pass| Arc::new(BackgroundPass(self.clone(), pass)) as Arc<dyn Pass>)
+            .collect();
         // Passes that ask a model are not pieces: other work does not wait for the model.
         passes.extend(more);
         self.dreamer_of("cycle", passes, self.settings().dream.limits())
     }
 
-    fn insights(&self, learnings: Arc<dyn LearningStore>) -> Result<Insights> {
+    fn insights(&self, learnings: Arc<dyn LearningStore>) -> Result<InsightsPass> {
         let stores = self.stores();
         let Slot::Filled(events) = &stores.events else { return Err(missing("a log")) };
-        Ok(Insights {
+        Ok(InsightsPass {
             events: Arc::clone(events),
             learnings,
-            namer: Arc::new(Names),
+            namer: Arc::new(RuleNames),
             ledger: stores.ledger.clone(),
             writer: self.insight_writer(),
         })
@@ -197,7 +214,11 @@ impl Engine {
     /// Returns the insight pass of an explicit consolidation. With a model it is not a piece: other work does not wait for it.
     fn insights_alone(&self, learnings: Arc<dyn LearningStore>) -> Result<Arc<dyn Pass>> {
         let insights = Arc::new(self.insights(learnings)?);
-        Ok(if insights.writer.is_some() { insights } else { Arc::new(AsPiece(self.clone(), insights)) })
+        Ok(if insights.writer.is_some() {
+            insights
+        } else {
+            Arc::new(BackgroundPass(self.clone(), insights))
+        })
     }
 
     /// Returns the insight pass with a model, if it is enabled and a model is configured.
@@ -210,13 +231,13 @@ impl Engine {
         }
     }
 
-    fn digests(&self) -> Result<Digests> {
+    fn digests(&self) -> Result<DigestsPass> {
         let stores = self.stores();
         let Slot::Filled(events) = &stores.events else { return Err(missing("a log")) };
-        Ok(Digests {
+        Ok(DigestsPass {
             events: Arc::clone(events),
             ledger: stores.ledger.clone(),
-            digester: Arc::new(Gists),
+            digester: Arc::new(RuleDigests),
             writer: self.digest_writer(),
         })
     }
@@ -246,15 +267,15 @@ impl Engine {
         self.digest_with(self.digests()?).await
     }
 
-    async fn digest_with(&self, digests: Digests) -> Result<u64> {
+    async fn digest_with(&self, digests: DigestsPass) -> Result<u64> {
         if !digests.is_due().await? {
             return Ok(0);
         }
         let is_by_model = digests.writer.is_some();
         let pass: Arc<dyn Pass> = Arc::new(digests);
-        let pass = if is_by_model { pass } else { Arc::new(AsPiece(self.clone(), pass)) };
+        let pass = if is_by_model { pass } else { Arc::new(BackgroundPass(self.clone(), pass)) };
         let dreamer = self.dreamer_of(DIGESTS, vec![pass], self.settings().dream.limits())?;
-        let cycle = told(Box::pin(dreamer.cycle(Run::Asked))).await?;
+        let cycle = log_cycle(Box::pin(dreamer.cycle(CycleMode::Asked))).await?;
         match cycle.failed.first() {
             Some(why) => Err(Error::new(ErrorKind::Unavailable, format!("digests are not made: {why}"))),
             None => Ok(cycle.accepted().count() as u64),
@@ -263,8 +284,8 @@ impl Engine {
 
     /// Sets whether scheduled cycles look for insights; an explicit setting overrides it.
     #[cfg(feature = "sqlite")]
-    pub(crate) fn look_for_insights(&self, space: crate::AlwaysOn) {
-        self.parts().insights.store(space == crate::AlwaysOn::Yes, Ordering::Relaxed);
+    pub(crate) fn look_for_insights(&self, space: crate::admin::AlwaysOn) {
+        self.parts().insights.store(space == crate::admin::AlwaysOn::Yes, Ordering::Relaxed);
     }
 
     fn looks_for_insights(&self) -> bool {
@@ -300,12 +321,15 @@ impl Engine {
     /// Returns the log position up to which insights were looked for; the start if they never were, or without a ledger.
     async fn consolidated_through(&self) -> Result<Cursor> {
         let Slot::Filled(ledger) = &self.stores().ledger else { return Ok(Cursor::START) };
-        let lines = ledger.lines(Book::Pass, PAGE).await?;
-        Ok(lines.iter().find(|line| line.key == Insights::NAME).map_or(Cursor::START, LedgerLine::through))
+        let lines = ledger.lines(LedgerKind::Pass, PAGE).await?;
+        Ok(lines
+            .iter()
+            .find(|line| line.key == InsightsPass::NAME)
+            .map_or(Cursor::START, LedgerLine::through))
     }
 
     /// Returns the rules for what a merge must keep of a note's text.
-    pub(crate) fn wording(&self) -> Wording {
+    pub(crate) fn wording(&self) -> RewriteRules {
         self.settings().dream.wording(self.stores().graph.clone())
     }
 
@@ -322,8 +346,8 @@ impl Engine {
             events: Arc::clone(events),
             learnings: Arc::clone(learnings),
             ledger: stores.ledger.clone(),
-            journal: Arc::new(Pen(self.clone())),
-            inspector: Slot::Filled(Arc::new(Beside(self.clone()))),
+            journal: Arc::new(OperationWriter(self.clone())),
+            inspector: Slot::Filled(Arc::new(LayerStates(self.clone()))),
             clock: Arc::clone(&self.parts().clock),
             name,
             passes,
@@ -339,10 +363,10 @@ impl Engine {
     /// `Unsupported` without a ledger; `Unavailable` when the store does not answer.
     pub async fn retry_left(&self) -> Result<u64> {
         let ledger = self.stores().ledger.part().map_err(|_| missing("a ledger"))?;
-        let groups = ledger.sweep(Book::Left, Timestamp::MAX).await?;
+        let groups = ledger.sweep(LedgerKind::Left, Timestamp::MAX).await?;
         // Unchanged notes are reviewed again, and turns are read again from the start of the log.
         for pass in self.model_passes() {
-            let lines = ledger.lines(Book::Pass, PAGE).await?;
+            let lines = ledger.lines(LedgerKind::Pass, PAGE).await?;
             let known = lines.into_iter().filter(|line| line.key == pass.name());
             let again = |line| LedgerLine { hash: 0, counts: BTreeMap::new(), ..line };
             let again: Vec<LedgerLine> = known.map(again).collect();
@@ -358,15 +382,15 @@ impl Engine {
     /// `Unavailable` when the store does not answer.
     pub async fn last_cycle(&self) -> Result<Option<LedgerLine>> {
         let Slot::Filled(ledger) = &self.stores().ledger else { return Ok(None) };
-        Ok(ledger.lines(Book::Cycle, NonZeroUsize::MIN).await?.pop())
+        Ok(ledger.lines(LedgerKind::Cycle, NonZeroUsize::MIN).await?.pop())
     }
 
     /// Returns the lines of one ledger of background work, newest first.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
-    pub async fn dream_book(&self, book: Book) -> Result<Vec<LedgerLine>> {
-        self.dreamer(Vec::new())?.book(book).await
+    pub async fn dream_ledger(&self, kind: LedgerKind) -> Result<Vec<LedgerLine>> {
+        self.dreamer(Vec::new())?.ledger_lines(kind).await
     }
 
     /// Returns this week's sample of consolidation decisions for human review, as [`Dreamer::sample`].
@@ -392,7 +416,7 @@ impl Engine {
         if self.settings().dream.schedule == DreamSchedule::Off || !self.is_quiet().await? {
             return Ok(0);
         }
-        let cycle = told(Box::pin(dreamer.cycle(Run::Due))).await?;
+        let cycle = log_cycle(Box::pin(dreamer.cycle(CycleMode::Due))).await?;
         Ok(cycle.accepted().count() as u64)
     }
 
@@ -416,7 +440,7 @@ impl Engine {
 }
 
 /// Runs a cycle, and logs its numbers in one line if it changed anything.
-async fn told(cycle: impl Future<Output = Result<Cycle>>) -> Result<Cycle> {
+async fn log_cycle(cycle: impl Future<Output = Result<Cycle>>) -> Result<Cycle> {
     let cycle = cycle.await?;
     if cycle.idle.is_none() {
         tracing::info!(
@@ -439,9 +463,9 @@ async fn told(cycle: impl Future<Output = Result<Cycle>>) -> Result<Cycle> {
 
 /// Extracts names with the built-in rules.
 #[derive(Debug)]
-struct Names;
+struct RuleNames;
 
-impl Namer for Names {
+impl Namer for RuleNames {
     fn names(&self, text: &str) -> Vec<String> {
         named_in(text)
     }
@@ -449,11 +473,11 @@ impl Namer for Names {
 
 /// Makes digests with the built-in rules.
 #[derive(Debug)]
-struct Gists;
+struct RuleDigests;
 
-impl Digester for Gists {
+impl Digester for RuleDigests {
     fn digest(&self, text: &NewEvent) -> Option<Digest> {
-        let gist = gist(&OwnWords::of_event(text), text.occurred_at, &text.zone);
+        let gist = summarize_text(&OwnWords::of_event(text), text.occurred_at, &text.zone);
         let sentences = gist.summary.iter().filter_map(|span| span.of(&text.content));
         let words: Vec<&str> = sentences.flat_map(str::split_whitespace).collect();
         let said: String = words.join(" ").chars().take(LONGEST_DIGEST).collect();
@@ -469,23 +493,23 @@ impl Digester for Gists {
 
 /// A pass that runs as one piece of background work, so that foreground calls go first.
 #[derive(Debug)]
-struct AsPiece(Engine, Arc<dyn Pass>);
+struct BackgroundPass(Engine, Arc<dyn Pass>);
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Pass for AsPiece {
+impl Pass for BackgroundPass {
     fn name(&self) -> &'static str {
         self.1.name()
     }
 
-    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<PassOutcome> {
         let _piece = self.0.piece().await;
         self.1.run(permit).await
     }
 }
 
 /// The result of work that needs a lease.
-enum Held<T> {
+enum LeaseOutcome<T> {
     /// The work ran.
     Done(T),
     /// Another owner holds the lease.
@@ -494,11 +518,11 @@ enum Held<T> {
 
 /// Supplies the audit of notes with the state of the other layers.
 #[derive(Debug)]
-struct Beside(Engine);
+struct LayerStates(Engine);
 
 #[async_trait]
-impl Inspector for Beside {
-    async fn inspect(&self) -> Result<Inspected> {
+impl Inspector for LayerStates {
+    async fn inspect(&self) -> Result<InspectionCounts> {
         let _piece = self.0.piece().await;
         let stores = self.0.stores();
         let head = self.0.events()?.head().await?;
@@ -512,9 +536,9 @@ impl Inspector for Beside {
         if let Slot::Filled(summaries) = &stores.summaries {
             cursors.push(summaries.cursor().await?);
         }
-        let mut inspected = Inspected {
+        let mut inspected = InspectionCounts {
             unbalanced: cursors.into_iter().filter(|cursor| *cursor > head).count() as u64,
-            ..Inspected::default()
+            ..InspectionCounts::default()
         };
         if let Ok(upkeep) = self.0.upkeep() {
             let damaged = upkeep.damaged_index().await?;
@@ -528,17 +552,17 @@ impl Inspector for Beside {
 
 /// Appends operations to the log of an engine, and folds them.
 #[derive(Debug)]
-struct Pen(Engine);
+struct OperationWriter(Engine);
 
 #[async_trait]
-impl Journal for Pen {
-    async fn write(&self, events: Vec<NewEvent>) -> Result<Vec<Written>> {
+impl Journal for OperationWriter {
+    async fn write(&self, events: Vec<NewEvent>) -> Result<Vec<WriteOutcome>> {
         let acks = self.0.log()?.append(events).await?.value;
         let mut gaps = Gaps::default();
         self.0.fold_within(RENEWAL).await.into_iter().for_each(|gap| gaps.add(gap));
         let written = acks.into_iter().map(|ack| match ack {
-            Ok(ack) => Written { event: Some(ack.id), held_back: ack.quarantined.is_some() },
-            Err(_) => Written { event: None, held_back: true },
+            Ok(ack) => WriteOutcome { event: Some(ack.id), held_back: ack.quarantined.is_some() },
+            Err(_) => WriteOutcome { event: None, held_back: true },
         });
         match gaps.attach(()).gaps.into_iter().find(|gap| gap.layer == Layer::Learnings) {
             Some(gap) => {
@@ -551,7 +575,7 @@ impl Journal for Pen {
 
 /// Returns the valid operations that refer to a note which this operation changed or made, oldest first.
 pub(crate) async fn built_on(memory: &Memory, of: &Event, operation: &Operation) -> Result<Vec<EventId>> {
-    let mut touched: BTreeSet<EventId> = operation.deed.changes().into_iter().collect();
+    let mut touched: BTreeSet<EventId> = operation.kind.changes().into_iter().collect();
     touched.insert(of.id);
     let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
     let (mut built, mut undone) = (Vec::new(), BTreeSet::new());
@@ -561,9 +585,9 @@ pub(crate) async fn built_on(memory: &Memory, of: &Event, operation: &Operation)
         let Some(last) = page.last() else { break };
         after = Cursor(Some(last.seq));
         for event in &page {
-            match event.kept().map(|kept| &kept.kind) {
+            match event.body().map(|kept| &kept.kind) {
                 Some(EventKind::Operation(later))
-                    if later.deed.names().iter().any(|note| touched.contains(note)) =>
+                    if later.kind.names().iter().any(|note| touched.contains(note)) =>
                 {
                     built.push(event.id);
                 }

@@ -17,7 +17,7 @@ pub use self::fill::{Backlog, Estimate};
 pub(crate) use self::local::Local;
 
 use crate::engine::{Engine, missing};
-use crate::guard::Guarded;
+use crate::guard::GuardedPort;
 use crate::memory::Memory;
 
 /// The embedder that makes the vectors of a model.
@@ -55,9 +55,9 @@ pub struct Generation {
 
 /// Log position up to which this process has attempted vectors, by model, so that texts without one are not retried forever.
 #[derive(Debug, Default)]
-pub(crate) struct Tried(Mutex<BTreeMap<ModelId, Cursor>>);
+pub(crate) struct BackfillCursors(Mutex<BTreeMap<ModelId, Cursor>>);
 
-impl Tried {
+impl BackfillCursors {
     fn upto(&self, model: &ModelId) -> Cursor {
         let tried = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tried.get(model).copied().unwrap_or(Cursor::START)
@@ -75,7 +75,7 @@ impl Tried {
 
 impl Memory {
     /// Asks the endpoint for the vector of a question, for a following read: pass the answer to
-    /// [`RecallCall::embedded`](crate::RecallCall::embedded) or [`ContextCall::embedded`](crate::ContextCall::embedded).
+    /// [`RecallCall::embedded`](crate::recall::RecallCall::embedded) or [`ContextCall::embedded`](crate::context::ContextCall::embedded).
     ///
     /// This is the only call by which a question leaves the process; secrets and private parts are removed first. It sends one
     /// request and returns by the deadline. It returns a gap instead of a vector when there is no endpoint, when the endpoint
@@ -110,7 +110,7 @@ impl Engine {
     pub fn model(&self, by: EmbeddedBy) -> Option<&ModelId> {
         match by {
             EmbeddedBy::InProcess => self.parts().embedder.part().ok().map(Embedder::model),
-            EmbeddedBy::Background => self.parts().background.as_ref().map(Guarded::model),
+            EmbeddedBy::Background => self.parts().background.as_ref().map(GuardedPort::model),
         }
     }
 

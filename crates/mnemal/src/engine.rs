@@ -16,17 +16,17 @@ use mnemal_events::{Ack, Durability, EventLog};
 use mnemal_graph::GraphProjector;
 use mnemal_recall::Recall;
 use mnemal_store::Stores;
-use mnemal_summaries::{SummaryProjector, Writings};
+use mnemal_summaries::{ModelSummaries, SummaryProjector};
 use mnemal_working::SteadyClock;
 
 use crate::audit::AuditLog;
-use crate::builder::{Builder, Switch};
-use crate::embedding::Tried;
-use crate::guard::Guarded;
+use crate::builder::{Builder, StorageSwitch};
+use crate::embedding::BackfillCursors;
+use crate::foreground::{ForegroundCalls, ForegroundGuard, WorkSlot};
+use crate::guard::GuardedPort;
 use crate::memory::Memory;
 use crate::model::Model;
 use crate::secondary::Secondary;
-use crate::served::{Piece, Served, Serving};
 use crate::settings::Settings;
 use crate::user::UserGraphs;
 
@@ -40,11 +40,11 @@ pub(crate) const FOLD_WAIT: Duration = Duration::from_millis(200);
 
 /// The wired engine of one space; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Engine(Arc<Wired>);
+pub struct Engine(Arc<EngineParts>);
 
 /// The unguarded parts, for writes and upkeep.
 #[derive(Debug)]
-pub(crate) struct Wired {
+pub(crate) struct EngineParts {
     #[cfg(feature = "sqlite")]
     pub(crate) file: Option<mnemal_store::SqliteStore>,
     pub(crate) settings: Settings,
@@ -53,9 +53,9 @@ pub(crate) struct Wired {
     pub(crate) key: InstallationKey,
     pub(crate) stores: Stores,
     /// The guarded parts of answers, which go on without a late part.
-    pub(crate) answering: Parts,
+    pub(crate) answering: GuardedParts,
     /// The guarded parts with a longer deadline, for calls that have no answer without them.
-    pub(crate) guarded: Parts,
+    pub(crate) guarded: GuardedParts,
     pub(crate) log: Option<EventLog>,
     pub(crate) indexer: Slot<dyn Indexer>,
     pub(crate) projectors: Vec<Arc<dyn Projector>>,
@@ -64,10 +64,10 @@ pub(crate) struct Wired {
     /// The language model, if there is one.
     pub(crate) model: Option<Model>,
     /// Counters of requests to models outside the process.
-    pub(crate) tally: Arc<mnemal_providers::Tally>,
+    pub(crate) tally: Arc<mnemal_providers::RequestTally>,
     /// The embedder outside the process.
-    pub(crate) background: Option<Guarded<dyn BackgroundEmbedder>>,
-    pub(crate) tried: Tried,
+    pub(crate) background: Option<GuardedPort<dyn BackgroundEmbedder>>,
+    pub(crate) tried: BackfillCursors,
     /// Whether scheduled cycles look for insights, as in an always-on space.
     pub(crate) insights: AtomicBool,
     pub(crate) graph_projector: Slot<GraphProjector>,
@@ -75,7 +75,7 @@ pub(crate) struct Wired {
     pub(crate) user_graphs: Option<Arc<UserGraphs>>,
     pub(crate) summary_projector: Slot<SummaryProjector>,
     /// Model-written summary texts, if they are enabled.
-    pub(crate) writings: Option<Arc<Writings>>,
+    pub(crate) model_summaries: Option<Arc<ModelSummaries>>,
     pub(crate) recall: Option<Arc<Recall>>,
     pub(crate) context: AssemblerParts,
     pub(crate) extractor: Arc<dyn Extractor>,
@@ -90,16 +90,16 @@ pub(crate) struct Wired {
     /// Events that this process has appended since the last fold.
     pub(crate) unfolded: AtomicU64,
     /// Foreground calls in progress; background work gives way to them.
-    pub(crate) served: Served,
+    pub(crate) served: ForegroundCalls,
     /// Whether anything is stored.
-    pub(crate) switch: Switch,
+    pub(crate) switch: StorageSwitch,
     /// Whether contexts are assembled.
     pub(crate) assembles: bool,
 }
 
 /// The parts behind their guards, for reads.
 #[derive(Clone, Debug)]
-pub(crate) struct Parts {
+pub(crate) struct GuardedParts {
     pub(crate) events: Slot<dyn EventStore>,
     pub(crate) index: Slot<dyn IndexStore>,
     pub(crate) learnings: Slot<dyn LearningStore>,
@@ -117,7 +117,7 @@ impl Engine {
         Builder::default()
     }
 
-    pub(crate) fn wired(wired: Wired) -> Self {
+    pub(crate) fn wired(wired: EngineParts) -> Self {
         Self(Arc::new(wired))
     }
 
@@ -190,7 +190,7 @@ impl Engine {
 
     /// Folds notes and learnings until they have caught up or the time is over; the remaining lag is a gap.
     ///
-    /// A long-running program leaves this to [`tend`](Self::tend).
+    /// A long-running program leaves this to [`maintain`](Self::maintain).
     pub async fn fold_within(&self, budget: Duration) -> Vec<Gap> {
         self.0.unfolded.store(0, Ordering::Relaxed);
         let Ok(events) = self.events() else { return Vec::new() };
@@ -204,7 +204,7 @@ impl Engine {
     /// Folds notes, graph and summaries, one after the other, until all have caught up or the time is over; the remaining lag is
     /// a gap.
     ///
-    /// For a short-lived program that has appended many events; a long-running one leaves it to [`tend`](Self::tend).
+    /// For a short-lived program that has appended many events; a long-running one leaves it to [`maintain`](Self::maintain).
     pub async fn read_within(&self, budget: Duration) -> Vec<Gap> {
         let clock = &self.0.clock;
         let until = clock.monotonic() + budget;
@@ -240,13 +240,13 @@ impl Engine {
     }
 
     /// Marks a foreground call as in progress, until the guard is dropped.
-    pub(crate) fn serves(&self) -> Serving<'_> {
+    pub(crate) fn serves(&self) -> ForegroundGuard<'_> {
         self.0.served.serve()
     }
 
     /// Waits for the turn of one piece of background work, and up to 100 ms for foreground calls; the turn lasts until the permit
     /// is dropped.
-    pub(crate) async fn piece(&self) -> Option<Piece<'_>> {
+    pub(crate) async fn piece(&self) -> Option<WorkSlot<'_>> {
         self.0.served.piece().await
     }
 
@@ -255,7 +255,7 @@ impl Engine {
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer, or a step does not rebuild a node; nodes that were rebuilt stay.
-    pub(crate) async fn regrow_summaries(&self) -> Result<()> {
+    pub(crate) async fn rebuild_stale_summaries(&self) -> Result<()> {
         let (Slot::Filled(projector), Slot::Filled(summaries)) =
             (&self.0.summary_projector, &self.0.stores.summaries)
         else {
@@ -263,14 +263,14 @@ impl Engine {
         };
         let mut before = Vec::new();
         loop {
-            let hollow = summaries.hollow(NonZeroUsize::MIN).await?;
-            if hollow.is_empty() {
+            let stale = summaries.stale(NonZeroUsize::MIN).await?;
+            if stale.is_empty() {
                 return Ok(());
             }
-            if hollow == before {
+            if stale == before {
                 return Err(Error::new(ErrorKind::Unavailable, "a summary was not made anew"));
             }
-            before = hollow;
+            before = stale;
             let _progress = projector.step(mnemal_summaries::CYCLE).await?;
         }
     }
@@ -306,7 +306,7 @@ impl Engine {
 
     /// Returns the acknowledgements of a disabled engine, which drops events; `None` in every other one.
     pub(crate) fn dropped(&self, events: &[NewEvent]) -> Option<Degraded<Vec<Ack>>> {
-        if self.0.switch == Switch::On {
+        if self.0.switch == StorageSwitch::On {
             return None;
         }
         let ack = |_: &NewEvent| Ack {
@@ -338,15 +338,15 @@ impl Engine {
         &self.0.stores
     }
 
-    pub(crate) fn guarded(&self) -> &Parts {
+    pub(crate) fn guarded(&self) -> &GuardedParts {
         &self.0.guarded
     }
 
-    pub(crate) fn answering(&self) -> &Parts {
+    pub(crate) fn answering(&self) -> &GuardedParts {
         &self.0.answering
     }
 
-    pub(crate) fn parts(&self) -> &Wired {
+    pub(crate) fn parts(&self) -> &EngineParts {
         &self.0
     }
 }

@@ -1,15 +1,22 @@
-//! On-demand extraction of one event or text; nothing is stored.
+//! Extraction of claims, names and wishes from text.
 
+pub use crate::reader::check_reader;
+pub use mnemal_core::{
+    Act, Confidence, EntityKind, ExtractedFact, Extraction, ExtractionContext, Gazetteer, Granularity,
+    Mention, Object, Recognized, Subject, Utterance, When, WorldTime,
+};
+pub use mnemal_extract::{
+    Author, ImportanceCue, OwnWords, Segment, SpeakerLabel, TextSummary, speaker_label, summarize_text,
+};
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Body, ChannelId, Clock as _, Cursor, EntityKind, Event, EventFilter, EventId, EventKind, Extraction,
-    Extractor, Gazetteer, Metadata, NewEvent, Origin, Result, Seq, SessionId, Span, Utterance, Within, Zone,
+    Body, ChannelId, Clock as _, Cursor, Event, EventFilter, EventId, EventKind, Extractor, Metadata,
+    NewEvent, Origin, Result, Seq, SessionId, Span, Within, Zone,
 };
 use mnemal_extract::{
-    FeedbackAct, OwnWords, RuleExtractor, RuleSegmenter, Segment, Segmenter as _, Turn, TurnText, feedback,
-    preference_notes,
+    FeedbackAct, RuleExtractor, RuleSegmenter, Segmenter as _, Turn, TurnText, feedback, preference_notes,
 };
 use mnemal_text::sentences;
 
@@ -40,7 +47,7 @@ impl Memory {
 
     /// Returns the events of the same session just before this one, oldest first.
     async fn before(&self, event: &Event) -> Result<Vec<Event>> {
-        let Some(kept) = event.kept() else { return Ok(Vec::new()) };
+        let Some(kept) = event.body() else { return Ok(Vec::new()) };
         let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
         let (mut before, mut after) = (VecDeque::new(), Cursor::START);
         loop {
@@ -143,7 +150,7 @@ fn read_text(text: &str, extractor: &dyn Extractor) -> Result<Extraction> {
         level: said.origin.level(),
         quarantined: None,
         echo: Vec::new(),
-        body: Body::Kept(Box::new(said)),
+        body: Body::Present(Box::new(said)),
     };
     let known = Gazetteer::default();
     Ok(extractor.extract(&Utterance { event: &event, before: &[], known: &known }))

@@ -32,7 +32,7 @@ pub struct Feedback {
 
 impl Feedback {
     fn read(event: &Event) -> Option<Self> {
-        let EventKind::Decision(Decision::Feedback { recall, record, verdict }) = &event.kept()?.kind else {
+        let EventKind::Decision(Decision::Feedback { recall, record, verdict }) = &event.body()?.kind else {
             return None;
         };
         Some(Self {

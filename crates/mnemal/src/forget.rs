@@ -11,15 +11,15 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use mnemal_core::{
-    Decision, Deed, Error, ErrorKind, Event, EventId, EventKind, Forget, Gap, GapCause, Gaps, Layer, Origin,
-    Result, Selector, Tombstone,
+    Decision, Error, ErrorKind, Event, EventId, EventKind, Forget, Gap, GapCause, Gaps, Layer, OperationKind,
+    Origin, Result, Selector, Tombstone,
 };
-use mnemal_dream::Digests;
-use mnemal_events::Erasing;
+use mnemal_dream::DigestsPass;
+use mnemal_events::ErasedTexts;
 
 pub use self::receipt::{ErasureReceipt, VerifiedReceipt};
 pub use self::select::{Description, Similar};
-use crate::audit::{Audited, AuditedAct};
+use crate::audit::{AuditAct, AuditRecord};
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Message;
@@ -200,7 +200,7 @@ impl ForgetCall {
         }
         let mut done = Erasure { event: Some(ack.id), learnings, ..done };
         done.receipt = Some(ErasureReceipt::of(&done, &self.memory));
-        let act = Audited::new(AuditedAct::Forget, self.origin).space(&self.memory.scope.space).id(ack.id);
+        let act = AuditRecord::new(AuditAct::Forget, self.origin).space(&self.memory.scope.space).id(ack.id);
         engine.audit(&act.count("events", done.events).count("notes", learnings))?;
         Ok(done)
     }
@@ -228,9 +228,9 @@ impl Engine {
         let (key, now) = (&self.parts().key, self.now());
         let mut done = if self.log()?.are_copies(&kept).await? {
             let tombstones = mnemal_events::bare_tombstones_for(&kept, key, now);
-            let (mut done, unmade) = self.unmake(&kept, &tombstones).await?;
+            let (mut done, unmade) = self.erase_derived(&kept, &tombstones).await?;
             // The words are still in the log, so the byte search is skipped.
-            self.scrub(&Erasing::default(), &mut done).await?;
+            self.scrub(&ErasedTexts::default(), &mut done).await?;
             done.finished(unmade)
         } else {
             let tombstones = mnemal_events::tombstones_for(&kept, key, now);
@@ -244,7 +244,7 @@ impl Engine {
 
     /// Erases events with everything derived from them, and verifies it: events of a forget, and events of a backup that were
     /// forgotten since.
-    pub(crate) async fn bury(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<Erasure> {
+    pub(crate) async fn erase_with_proof(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<Erasure> {
         self.bury_called(kept, tombstones, &[]).await
     }
 
@@ -254,8 +254,8 @@ impl Engine {
         tombstones: &[Tombstone],
         names: &[String],
     ) -> Result<Erasure> {
-        let erasing = Erasing::of(kept, TELLING).with_names(names, TELLING);
-        let (mut done, unmade) = self.unmake(kept, tombstones).await?;
+        let erasing = ErasedTexts::of(kept, TELLING).with_names(names, TELLING);
+        let (mut done, unmade) = self.erase_derived(kept, tombstones).await?;
         done.working = self.forget_working(&erasing).await?;
         done.files = self.forget_files(kept).await?;
         self.scrub(&erasing, &mut done).await?;
@@ -263,29 +263,33 @@ impl Engine {
     }
 
     /// Erases events with every row derived from them; also returns a sentence for each layer that is not rebuilt.
-    async fn unmake(&self, kept: &[Event], tombstones: &[Tombstone]) -> Result<(Erasure, Vec<String>)> {
+    async fn erase_derived(
+        &self,
+        kept: &[Event],
+        tombstones: &[Tombstone],
+    ) -> Result<(Erasure, Vec<String>)> {
         let ids: Vec<EventId> = kept.iter().map(|event| event.id).collect();
         let mut done = Erasure::of(ErasureStatus::Erased, ids.clone());
         done.events = 0;
         for some in tombstones.chunks(AT_ONCE) {
             done.events += self.events()?.erase(some).await?;
         }
-        self.parts().context.written.clear();
+        self.parts().context.line_cache.clear();
         self.fold().await;
-        let unmade = self.made_anew().await;
+        let unmade = self.rebuild_derived().await;
         if let Ok(receipts) = self.stores().receipts.part() {
             done.receipts = receipts.erase(&ids).await?;
         }
         done.completions = self.erase_completions(&ids).await?;
         if let (Ok(ledger), true) = (self.stores().ledger.part(), kept.iter().any(is_digest)) {
-            ledger.put(&[Digests::again(self.now())]).await?;
+            ledger.put(&[DigestsPass::again(self.now())]).await?;
         }
         Ok((done, unmade))
     }
 
     /// Rebuilds the rows that rested on erased events and on others too; returns one sentence for each unfinished layer, which
     /// upkeep finishes.
-    async fn made_anew(&self) -> Vec<String> {
+    async fn rebuild_derived(&self) -> Vec<String> {
         let mut gaps = Gaps::default();
         // Events that the graph has not read yet have left nothing in it.
         let failed = self.fold_graph().await.into_iter();
@@ -295,7 +299,7 @@ impl Engine {
             Ok(behind) => gaps.add(Gap { layer: Layer::Graph, cause: GapCause::Stale { behind } }),
             Err(error) => gaps.add(Gap { layer: Layer::Graph, cause: error.into() }),
         }
-        if let Err(error) = self.regrow_summaries().await {
+        if let Err(error) = self.rebuild_stale_summaries().await {
             gaps.add(Gap { layer: Layer::Summaries, cause: error.into() });
         }
         let left = |gap: &Gap| format!("what rests on other events too is not all made anew yet: {gap}");
@@ -330,19 +334,19 @@ impl Engine {
     /// Returns the events of this space that forget decisions list, ascending.
     async fn named_by(&self, decisions: &[EventId]) -> Result<Vec<EventId>> {
         let mut named = BTreeSet::new();
-        for decision in self.known(decisions).await? {
+        for decision in self.existing_events(decisions).await? {
             if let Some(EventKind::Decision(Decision::Forget(forget))) =
-                decision.kept().map(|kept| &kept.kind)
+                decision.body().map(|kept| &kept.kind)
             {
                 named.extend(forget.events.iter().copied());
             }
         }
         let named: Vec<_> = named.into_iter().collect();
-        Ok(self.known(&named).await?.into_iter().map(|event| event.id).collect())
+        Ok(self.existing_events(&named).await?.into_iter().map(|event| event.id).collect())
     }
 
     /// Returns those of the given events that exist in this space.
-    pub(crate) async fn known(&self, ids: &[EventId]) -> Result<Vec<Event>> {
+    pub(crate) async fn existing_events(&self, ids: &[EventId]) -> Result<Vec<Event>> {
         let events = self.events()?;
         match events.get(ids).await {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -361,6 +365,6 @@ impl Engine {
 
 /// Whether an event is a digest of a text.
 fn is_digest(event: &Event) -> bool {
-    let kind = event.kept().map(|kept| &kept.kind);
-    matches!(kind, Some(EventKind::Operation(done)) if matches!(done.deed, Deed::Digest { .. }))
+    let kind = event.body().map(|kept| &kept.kind);
+    matches!(kind, Some(EventKind::Operation(done)) if matches!(done.kind, OperationKind::Digest { .. }))
 }

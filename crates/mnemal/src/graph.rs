@@ -1,10 +1,21 @@
-//! Read access to the graph of a memory.
+//! The knowledge graph: entities, facts, decisions, differences between two times.
 
+pub use crate::decide::{DecisionSubject, holding, is_shipped, renaming, value_key};
+pub use crate::diff::{BeliefChange, BeliefDiff, ChangeKind};
+pub use crate::entity_profile::{EntityProfile, FactView, ProfileText, SourceSentence};
+pub use mnemal_core::{
+    Cardinality, Change, Counts, Difference, Edition, Entity, EntityFilter, EntityMerge, EntityName, Example,
+    Fact, FactFilter, FactStatus, GraphDelta, IdentityClaim, IdentityKind, MentionFilter, MentionRow,
+    NamingDecision, Reason, Ruling, Supersession, Support, Value, facts_as_of, sort_facts, strongest_facts,
+};
+pub use mnemal_graph::{
+    CardinalityEvidence, CardinalityOrigin, Cooccurrence, DuplicateReason, FactExplanation, Graph,
+    MentionStats, MergeProposal, Neighborhood, Path, ReachedEntity, Suggestion, Topic,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{Cursor, Degraded, Error, Gap, GapCause, Layer, Result, Slot};
-use mnemal_graph::{Graph, Suggested};
 
 use crate::engine::missing;
 use crate::memory::Memory;
@@ -50,9 +61,9 @@ impl Memory {
     ///
     /// # Errors
     /// As [`graph`](Self::graph).
-    pub async fn suggestions(&self, most: usize) -> Result<Degraded<Vec<Suggested>>> {
+    pub async fn suggestions(&self, most: usize) -> Result<Degraded<Vec<MergeProposal>>> {
         let graph = self.graph().await?;
-        let mut found = graph.value.suggested(self.log_to_read()?.as_ref()).await?;
+        let mut found = graph.value.merge_proposals(self.log_to_read()?.as_ref()).await?;
         found.truncate(most);
         Ok(Degraded { value: found, gaps: graph.gaps })
     }

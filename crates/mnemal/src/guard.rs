@@ -15,14 +15,14 @@ use self::breaker::Breaker;
 
 /// A part with a guard; it implements the part's port.
 #[derive(Debug)]
-pub(crate) struct Guarded<P: ?Sized> {
+pub(crate) struct GuardedPort<P: ?Sized> {
     part: Arc<P>,
     clock: Arc<dyn Clock>,
     deadline: Duration,
     breaker: Breaker,
 }
 
-impl<P: ?Sized> Guarded<P> {
+impl<P: ?Sized> GuardedPort<P> {
     /// Wraps a part in its own guard.
     pub(crate) fn new(part: Arc<P>, clock: &Arc<dyn Clock>, deadline: Duration) -> Self {
         Self { part, clock: Arc::clone(clock), deadline, breaker: Breaker::default() }

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use mnemal_core::{
-    Degraded, Document, ErrorKind, Gap, GapCause, Gaps, Inbox, InboxFate, InboxItem, InboxStanding, Layer,
+    Degraded, Document, ErrorKind, Gap, GapCause, Gaps, Inbox, InboxCounts, InboxItem, InboxOutcome, Layer,
     Level, Result,
 };
-use mnemal_events::{DocumentOptions, EventLog, Taken};
+use mnemal_events::{DocumentOptions, EventLog, ImportOutcome};
 
 use crate::engine::Engine;
 use crate::memory::Memory;
@@ -15,7 +15,7 @@ use crate::message::Defaults;
 
 /// The result of an inbox scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InboxTaken {
+pub struct InboxReport {
     /// Files whose text is in the log, newly or already before.
     pub taken: u64,
     /// Media files of which only the metadata is stored: their names, each with the reason.
@@ -38,7 +38,7 @@ impl Memory {
     /// # Errors
     /// `Invalid` for a document with too many chunks, a name that contains a secret, or a secret whose rule blocks; `Unavailable`
     /// when the store does not answer: call again.
-    pub async fn ingest(&self, document: &Document) -> Result<Degraded<Taken>> {
+    pub async fn ingest(&self, document: &Document) -> Result<Degraded<ImportOutcome>> {
         let mut options = self.engine.document_options();
         options.user = self.scope.user.only().cloned();
         options.agent = self.scope.agent.only().cloned();
@@ -65,9 +65,9 @@ impl Engine {
     ///
     /// # Errors
     /// `Unavailable` when the folder cannot be read.
-    pub async fn inbox_standing(&self) -> Result<Option<InboxStanding>> {
+    pub async fn inbox_standing(&self) -> Result<Option<InboxCounts>> {
         match self.parts().inbox.part() {
-            Ok(inbox) => inbox.standing().await.map(Some),
+            Ok(inbox) => inbox.counts().await.map(Some),
             Err(_) => Ok(None),
         }
     }
@@ -75,12 +75,12 @@ impl Engine {
     /// Ingests the pending files of this engine's inbox, until there are none or the time is over; a started file is finished.
     /// Does nothing without an inbox, or while another process works on its files.
     ///
-    /// [`tend`](Self::tend) does it too.
+    /// [`maintain`](Self::maintain) does it too.
     ///
     /// # Errors
     /// `Unavailable` when the inbox or the store does not answer; the current file stays pending.
-    pub async fn take_inbox(&self, within: Duration) -> Result<Degraded<InboxTaken>> {
-        let Ok(inbox) = self.parts().inbox.part() else { return Ok(Degraded::whole(InboxTaken::default())) };
+    pub async fn take_inbox(&self, within: Duration) -> Result<Degraded<InboxReport>> {
+        let Ok(inbox) = self.parts().inbox.part() else { return Ok(Degraded::whole(InboxReport::default())) };
         self.take_from(inbox, within).await
     }
 
@@ -88,19 +88,19 @@ impl Engine {
     ///
     /// # Errors
     /// As [`take_inbox`](Self::take_inbox).
-    pub async fn take_from(&self, inbox: &dyn Inbox, within: Duration) -> Result<Degraded<InboxTaken>> {
+    pub async fn take_from(&self, inbox: &dyn Inbox, within: Duration) -> Result<Degraded<InboxReport>> {
         let (clock, log) = (&self.parts().clock, self.log()?);
         let until = clock.monotonic() + within;
-        let (mut done, mut gaps) = (InboxTaken::default(), Gaps::default());
+        let (mut done, mut gaps) = (InboxReport::default(), Gaps::default());
         loop {
             let items = inbox.poll(NonZeroUsize::MIN).await?;
             for item in &items {
                 let fate = self.take_item(log, item, &mut done, &mut gaps).await?;
                 inbox.settle(item, &fate).await?;
                 match fate {
-                    InboxFate::Taken => done.taken += 1,
-                    InboxFate::Unsupported(why) => done.unsupported.push((item.name.clone(), why)),
-                    InboxFate::Refused(why) => done.refused.push((item.name.clone(), why)),
+                    InboxOutcome::Ingested => done.taken += 1,
+                    InboxOutcome::Unsupported(why) => done.unsupported.push((item.name.clone(), why)),
+                    InboxOutcome::Refused(why) => done.refused.push((item.name.clone(), why)),
                 }
             }
             if items.is_empty() || clock.monotonic() >= until {
@@ -117,18 +117,18 @@ impl Engine {
         &self,
         log: &EventLog,
         item: &InboxItem,
-        done: &mut InboxTaken,
+        done: &mut InboxReport,
         gaps: &mut Gaps,
-    ) -> Result<InboxFate> {
+    ) -> Result<InboxOutcome> {
         let document = match &item.content {
             Ok(document) => document,
-            Err(why) => return Ok(InboxFate::Refused(why.clone())),
+            Err(why) => return Ok(InboxOutcome::Refused(why.clone())),
         };
         let options = self.document_options();
         let taken = match Box::pin(log.take_document(document, &options)).await {
             Ok(taken) => gaps.merge(taken),
             Err(why) if why.kind() == ErrorKind::Invalid => {
-                return Ok(InboxFate::Refused(why.what().to_owned()));
+                return Ok(InboxOutcome::Refused(why.what().to_owned()));
             }
             Err(why) => return Err(why),
         };
@@ -137,9 +137,9 @@ impl Engine {
         Box::pin(self.withdraw(&taken.outdated, Level::External, &defaults)).await?;
         done.stored += taken.stored;
         done.duplicates += taken.duplicates;
-        let refused = taken.refused.first().map(|refused| InboxFate::Refused(refused.why.clone()));
-        let unsupported = || document.undescribed.clone().map(InboxFate::Unsupported);
-        Ok(refused.or_else(unsupported).unwrap_or(InboxFate::Taken))
+        let refused = taken.refused.first().map(|refused| InboxOutcome::Refused(refused.why.clone()));
+        let unsupported = || document.undescribed.clone().map(InboxOutcome::Unsupported);
+        Ok(refused.or_else(unsupported).unwrap_or(InboxOutcome::Ingested))
     }
 
     /// Ingests the pending inbox files, as one part of a step of upkeep.

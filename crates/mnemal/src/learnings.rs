@@ -1,11 +1,18 @@
-//! Notes and learnings: valid ones by weight, and the user's decisions about them.
+//! Preferences and learnings, with feedback.
 
+pub use crate::feedback::Feedback;
+pub use mnemal_core::{
+    AntiPattern, Basis, Consent, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus,
+    Signal, Stance, Tally, Verdict,
+};
+pub use mnemal_learnings::{
+    LearningOrigin, Objective, ProfileHeading, Sentiment, THIS_CONVERSATION, is_about_user, recommendation,
+};
 use std::sync::Arc;
 
 use mnemal_core::{
-    AsOf, Category, Cursor, Decision, Degraded, Error, ErrorKind, EventId, EventKind, Learning,
-    LearningFilter, LearningId, LearningKind, NoteKey, NoteTarget, Origin, Remember, Result, Scored, Tag,
-    Timestamp,
+    AsOf, Category, Cursor, Decision, Degraded, Error, ErrorKind, EventId, EventKind, LearningId, NoteKey,
+    NoteTarget, Origin, Remember, Result, Scored, Tag, Timestamp,
 };
 use mnemal_events::Ack;
 use mnemal_learnings::{Notes, PINNED, is_learned, is_pinned};

@@ -8,7 +8,7 @@ use mnemal_core::{
     NodePath, Origin, Result, Speaker, Within,
 };
 
-use crate::audit::{Audited, AuditedAct};
+use crate::audit::{AuditAct, AuditRecord};
 use crate::memory::Memory;
 
 /// Events per page. Source: the page of the lossless export.
@@ -54,7 +54,7 @@ impl Memory {
         self.summary_as_markdown(put).await?;
         self.days_as_markdown(put, &mut export).await?;
         self.engine.note_copy("export", "exp", export.events).await;
-        let act = Audited::new(AuditedAct::Export, Origin::UserDirect).space(&self.scope.space);
+        let act = AuditRecord::new(AuditAct::Export, Origin::UserDirect).space(&self.scope.space);
         self.engine.audit(&act.count("events", export.events))?;
         Ok(export)
     }
@@ -108,10 +108,10 @@ impl Memory {
             known.iter().map(|entity| (entity.id, file_of(&entity.name, entity.id))).collect();
         let log = self.event_log()?;
         for entity in &known {
-            let portrait = self.portrait(&entity.id.to_string(), as_of).await?.value;
+            let profile = self.entity_profile(&entity.id.to_string(), as_of).await?.value;
             let mut text =
                 format!("# {}\n\n{}\n", log.outgoing(&one_line(&entity.name))?, entity.kind.as_str());
-            for (title, facts) in [("Holds", &portrait.facts), ("Is over", &portrait.past)] {
+            for (title, facts) in [("Holds", &profile.facts), ("Is over", &profile.past)] {
                 if facts.is_empty() {
                     continue;
                 }
@@ -172,7 +172,7 @@ impl Memory {
             let Some(last) = page.last().map(|event| event.seq) else { break };
             after = Cursor(Some(last));
             for event in &page {
-                let Some(kept) = event.kept().filter(|kept| !kept.content.trim().is_empty()) else {
+                let Some(kept) = event.body().filter(|kept| !kept.content.trim().is_empty()) else {
                     continue;
                 };
                 let day = kept.occurred_at.civil(&kept.zone).day_text();

@@ -12,7 +12,7 @@ use mnemal_events::Ack;
 
 use crate::answer::{ContextCall, RecallCall};
 use crate::ask::AskCall;
-use crate::builder::Switch;
+use crate::builder::StorageSwitch;
 use crate::engine::Engine;
 use crate::forget::ForgetCall;
 use crate::message::{Defaults, Message};
@@ -286,7 +286,7 @@ impl Memory {
     /// # Errors
     /// `Unavailable` when the log does not answer.
     pub async fn stats(&self) -> Result<Stats> {
-        if self.engine.parts().switch == Switch::Off {
+        if self.engine.parts().switch == StorageSwitch::Off {
             return Ok(Stats::default());
         }
         let notes = self.own_rows(&LearningFilter::all()).unwrap_or_else(LearningFilter::all);

@@ -1,5 +1,11 @@
-//! The optional language model: redaction of its input, cost accounting, and a connectivity check.
+//! Language models: calls, prompts, costs.
 
+pub use mnemal_core::{
+    BackgroundPermit, CachingModel, CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable,
+};
+#[cfg(feature = "http")]
+pub use mnemal_providers::ApiKey;
+pub use mnemal_providers::{ModelCaps, ModelUsage, RequestCounts};
 mod undo;
 
 use std::collections::BTreeMap;
@@ -7,18 +13,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Appraiser, BackgroundPermit, CallOutcome, Clock, Completion, CompletionCache, Consultant, Error, EventId,
-    Extraction, Familiar, Gazetteer, IdSource, LanguageModel, LedgerStore, ModelCall, ModelDigester,
-    ModelExtractor, ModelId, NodeWriter, NoteJudge, Pass, Producer, Prompt, Purpose, Result, Slot,
-    Summarizer, TokenCount, Usage, Utterance,
+    Clock, CompletionCache, Error, EventId, Extraction, ExtractionContext, Gazetteer, IdSource,
+    LanguageModel, LedgerStore, ModelDigester, ModelExtractor, ModelId, NoteJudge, Pass, Producer, Result,
+    Slot, Summarizer, SummaryEditor, TaskEvaluator, TokenCount, Utterance,
 };
-use mnemal_dream::{Judging, Merges, Objectives, Texts};
+use mnemal_dream::{JudgmentPass, MergesPass, ObjectivesPass, SummaryTextsPass};
 use mnemal_events::Cleaner;
-use mnemal_graph::{Leftovers, ModelReader};
-use mnemal_providers::{Asked, CappedModel, ModelCaps, Spent, Tally};
+use mnemal_graph::{ModelExtractionPass, ModelReader};
+use mnemal_providers::{CappedModel, RequestTally};
 
 use crate::engine::{Engine, missing};
-use crate::guard::Guarded;
+use crate::guard::GuardedPort;
 use crate::memory::Memory;
 use crate::settings::{LlmSettings, SummaryBy};
 
@@ -41,7 +46,7 @@ pub struct ModelStatus {
     /// The caps.
     pub caps: ModelCaps,
     /// The spent part of the caps.
-    pub spent: Spent,
+    pub spent: ModelUsage,
     /// The requests of the last 24 hours, by purpose and outcome.
     pub calls: Vec<ModelCalls>,
     /// The newest request of the last 24 hours.
@@ -71,7 +76,7 @@ impl Engine {
     pub async fn model_status(&self) -> Result<ModelStatus> {
         let ledger = self.stores().ledger.part().map_err(|_| missing("a ledger"))?;
         let now = self.now();
-        let all = Spent::calls(ledger, now).await?;
+        let all = ModelUsage::calls(ledger, now).await?;
         let mut calls: BTreeMap<(Purpose, CallOutcome), ModelCalls> = BTreeMap::new();
         for call in &all {
             let none = ModelCalls {
@@ -90,15 +95,15 @@ impl Engine {
         Ok(ModelStatus {
             model: self.parts().model.as_ref().map(|one| one.consultant.model.model().clone()),
             caps: self.settings().llm.caps(),
-            spent: Spent::count(ledger, now).await?,
+            spent: ModelUsage::count(ledger, now).await?,
             calls: calls.into_values().collect(),
             last: all.into_iter().next(),
         })
     }
 
     /// Returns the totals of requests to models outside the process since its start, for all engines of the same builder.
-    pub fn asked_of_models(&self) -> Asked {
-        self.parts().tally.asked()
+    pub fn asked_of_models(&self) -> RequestCounts {
+        self.parts().tally.counts()
     }
 
     /// Sends the model one small question without any content of the memory, to check that it answers. It is paid for and counted
@@ -126,7 +131,7 @@ impl Engine {
         let (Some(model), stores) = (&self.parts().model, self.stores()) else { return Vec::new() };
         let mut passes: Vec<Arc<dyn Pass>> = Vec::new();
         if let (Slot::Filled(learnings), true) = (&stores.learnings, self.settings().dream.merges_by_model) {
-            passes.push(Arc::new(Merges {
+            passes.push(Arc::new(MergesPass {
                 learnings: Arc::clone(learnings),
                 embedder: self.parts().embedder.clone(),
                 ledger: stores.ledger.clone(),
@@ -139,7 +144,7 @@ impl Engine {
         if let (Slot::Filled(events), Slot::Filled(graph), true) =
             (&stores.events, &stores.graph, self.settings().dream.leftovers)
         {
-            passes.push(Arc::new(Leftovers {
+            passes.push(Arc::new(ModelExtractionPass {
                 events: Arc::clone(events),
                 graph: Arc::clone(graph),
                 ledger: stores.ledger.clone(),
@@ -150,7 +155,7 @@ impl Engine {
         if let (Slot::Filled(events), Slot::Filled(learnings), true) =
             (&stores.events, &stores.learnings, self.settings().dream.judging)
         {
-            passes.push(Arc::new(Judging {
+            passes.push(Arc::new(JudgmentPass {
                 events: Arc::clone(events),
                 learnings: Arc::clone(learnings),
                 ledger: stores.ledger.clone(),
@@ -163,7 +168,7 @@ impl Engine {
         if let (Slot::Filled(events), Slot::Filled(_), true) =
             (&stores.events, &stores.learnings, self.settings().dream.self_evaluation)
         {
-            passes.push(Arc::new(Objectives {
+            passes.push(Arc::new(ObjectivesPass {
                 events: Arc::clone(events),
                 ledger: stores.ledger.clone(),
                 consultant: model.consultant.clone(),
@@ -173,7 +178,7 @@ impl Engine {
         if let (Slot::Filled(events), Slot::Filled(summaries), SummaryBy::Llm) =
             (&stores.events, &stores.summaries, self.settings().summaries.summarizer)
         {
-            passes.push(Arc::new(Texts {
+            passes.push(Arc::new(SummaryTextsPass {
                 events: Arc::clone(events),
                 summaries: Arc::clone(summaries),
                 ledger: stores.ledger.clone(),
@@ -209,7 +214,7 @@ impl Memory {
         let known = Gazetteer::default();
         let utterance = Utterance { event: &event, before: &[], known: &known };
         let mut permit = BackgroundPermit::issue(CALLS, TOKENS);
-        let found = model.reader.read(&mut permit, &[utterance], &Familiar::default()).await?;
+        let found = model.reader.read(&mut permit, &[utterance], &ExtractionContext::default()).await?;
         found.into_iter().next().ok_or_else(|| Error::internal("a model answered nothing for an event"))
     }
 }
@@ -217,7 +222,7 @@ impl Memory {
 /// A model and its tasks.
 #[derive(Debug)]
 pub(crate) struct Model {
-    pub(crate) consultant: Consultant,
+    pub(crate) consultant: CachingModel,
     pub(crate) reader: ModelReader,
     /// Merges several notes into one.
     pub(crate) merger: Arc<dyn Summarizer>,
@@ -228,11 +233,11 @@ pub(crate) struct Model {
     /// Writes digests of texts.
     pub(crate) digester: Arc<dyn ModelDigester>,
     /// Writes the texts of summary nodes.
-    pub(crate) writer: Arc<dyn NodeWriter>,
+    pub(crate) writer: Arc<dyn SummaryEditor>,
     /// Judges notes and messages.
     pub(crate) judge: Arc<dyn NoteJudge>,
     /// Evaluates completed tasks.
-    pub(crate) appraiser: Arc<dyn Appraiser>,
+    pub(crate) appraiser: Arc<dyn TaskEvaluator>,
 }
 
 /// The parts that a model is wired with.
@@ -248,20 +253,20 @@ pub(crate) struct ModelParts<'a> {
     pub(crate) connector: Arc<dyn Summarizer>,
     pub(crate) condenser: Arc<dyn Summarizer>,
     pub(crate) digester: Arc<dyn ModelDigester>,
-    pub(crate) writer: Arc<dyn NodeWriter>,
+    pub(crate) writer: Arc<dyn SummaryEditor>,
     pub(crate) judge: Arc<dyn NoteJudge>,
-    pub(crate) appraiser: Arc<dyn Appraiser>,
+    pub(crate) appraiser: Arc<dyn TaskEvaluator>,
     pub(crate) settings: &'a LlmSettings,
-    pub(crate) tally: &'a Arc<Tally>,
+    pub(crate) tally: &'a Arc<RequestTally>,
 }
 
 /// Wraps a model in its caps, its guard, and the redaction of its input. Without a ledger of calls there is no model, because its
 /// caps could not be enforced.
 pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
     let Slot::Filled(ledger) = parts.ledger else { return None };
-    let told = Arc::new(Told { model: parts.model, cleaner: parts.cleaner });
+    let told = Arc::new(RedactingModel { model: parts.model, cleaner: parts.cleaner });
     let guarded: Arc<dyn LanguageModel> =
-        Arc::new(Guarded::new(told as Arc<dyn LanguageModel>, parts.clock, parts.settings.timeout()));
+        Arc::new(GuardedPort::new(told as Arc<dyn LanguageModel>, parts.clock, parts.settings.timeout()));
     let capped = CappedModel::new(
         guarded,
         Arc::clone(ledger),
@@ -270,7 +275,7 @@ pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
         parts.settings.caps(),
     )
     .counted_in(Arc::clone(parts.tally));
-    let consultant = Consultant { model: Arc::new(capped), cache: parts.completions.clone() };
+    let consultant = CachingModel { model: Arc::new(capped), cache: parts.completions.clone() };
     Some(Model {
         reader: ModelReader::new(consultant.clone(), parts.extractor),
         consultant,
@@ -286,14 +291,14 @@ pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
 
 /// Removes secrets and private parts from the input of a model.
 #[derive(Debug)]
-struct Told {
+struct RedactingModel {
     model: Arc<dyn LanguageModel>,
     cleaner: Cleaner,
 }
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl LanguageModel for Told {
+impl LanguageModel for RedactingModel {
     fn model(&self) -> &ModelId {
         self.model.model()
     }

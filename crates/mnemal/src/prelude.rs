@@ -5,6 +5,6 @@ pub use crate::Spaces;
 pub use crate::{
     Answer, AsOf, Builder, Context, Decision, Engine, Error, ErrorKind, EventFilter, EventId, Fact,
     FactFilter, Gap, Graph, Hit, ImportFormat, ImportOptions, Learning, LearningFilter, LearningKind, Memory,
-    Message, NoteKey, Recalled, Receipt, Role, Scope, SessionId, Settings, SpaceId, Speaker, Timestamp,
+    Message, NoteKey, RecallResult, Receipt, Role, Scope, SessionId, Settings, SpaceId, Speaker, Timestamp,
     UserId, Within, Zone,
 };

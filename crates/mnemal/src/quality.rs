@@ -9,7 +9,7 @@ use mnemal_core::{
 };
 use mnemal_events::tombstone_text;
 use mnemal_extract::Tier;
-use mnemal_graph::Observed;
+use mnemal_graph::CardinalityEvidence;
 
 use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
@@ -79,8 +79,8 @@ impl QualityMeasure {
 
     /// Counts predicates whose claims contradict their declared cardinality; the examples cover all predicates with enough
     /// subjects, the contradicting ones first.
-    fn predicates(mut observed: Vec<Observed>) -> Self {
-        observed.retain(|one| one.judged() >= ENOUGH);
+    fn predicates(mut observed: Vec<CardinalityEvidence>) -> Self {
+        observed.retain(|one| one.sample_size() >= ENOUGH);
         observed.sort_by_key(|one| !one.disagrees());
         let wrong = observed.iter().filter(|one| one.disagrees()).count();
         Self {
@@ -182,7 +182,7 @@ impl Memory {
         measures.push(QualityMeasure::records("disputed_facts", disputed, facts.len(), fix));
         let fix = "a candidate waits for a second conversation; `mnemal fact add` decides now";
         measures.push(QualityMeasure::share("candidates", (candidates, facts.len()), 1.0, fix));
-        let observed = graph.observed(Within::All, self.engine().now()).await?;
+        let observed = graph.cardinality_evidence(Within::All, self.engine().now()).await?;
         measures.push(QualityMeasure::predicates(observed));
         Ok(())
     }
@@ -221,7 +221,7 @@ impl Memory {
         let (mut echoes, mut held_back, mut external, mut turns, mut notes) = (0, 0, 0, 0, 0);
         let mut secrets = Vec::new();
         for event in &newest {
-            let Some(kept) = event.kept() else { continue };
+            let Some(kept) = event.body() else { continue };
             echoes += usize::from(!event.echo.is_empty());
             held_back += usize::from(event.quarantined.is_some());
             external += usize::from(event.level == Level::External);
@@ -299,7 +299,7 @@ impl Memory {
     async fn any_lives(&self, events: &[EventId]) -> Result<bool> {
         for event in events {
             match self.get(*event).await {
-                Ok(event) if event.kept().is_some() => return Ok(true),
+                Ok(event) if event.body().is_some() => return Ok(true),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),

@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal_context::{Assembler, Context, Fenced, Format, block_hashes, fenced, line_number};
+use mnemal_context::{Assembler, Context, FencedBlock, Format, block_hashes, fenced, line_number};
 use mnemal_core::{
-    AsOf, Because, ContextRequest, ContextSource, Cursor, Degraded, EventId, Fragment, GapCause, Gaps,
-    Importance, Injected, Label, Layer, Learning, LearningStatus, OmittedReason, ReceiptId, RecordRef,
-    Result, Role, Section, SessionId, Source, Span, TokenCount, Within,
+    AsOf, ContextRequest, ContextSource, Cursor, Degraded, EventId, Fragment, GapCause, Gaps, Importance,
+    InclusionReason, Label, Layer, Learning, LearningStatus, OmittedReason, ReceiptId, RecordRef,
+    RepeatPolicy, Result, Role, Section, SessionId, Source, Span, TokenCount, Within,
 };
 use mnemal_recall::Hit;
 
@@ -19,7 +19,7 @@ use crate::remember::DEFAULT_CATEGORY;
 
 /// Rendered hits for a model, with the receipt of what was shown.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quoted {
+pub struct QuotedBlock {
     /// The id of the stored receipt.
     pub id: ReceiptId,
     /// One fenced block; empty when it has no line.
@@ -54,13 +54,13 @@ pub struct QuoteCall {
     hits: Vec<Hit>,
     budget: TokenCount,
     session: Option<SessionId>,
-    filing: Filing,
+    filing: FilingDisplay,
     unfiled: Option<String>,
 }
 
 /// Whether lines of notes show their filing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Filing {
+enum FilingDisplay {
     /// No filing.
     Silent,
     /// Key, category and importance.
@@ -78,7 +78,7 @@ impl Memory {
             hits,
             budget,
             session,
-            filing: Filing::Silent,
+            filing: FilingDisplay::Silent,
             unfiled: None,
         }
     }
@@ -86,7 +86,7 @@ impl Memory {
 
 impl Memory {
     /// Renders texts that are not records, such as working memory entries, as a fenced block within a token budget.
-    pub fn fence(&self, texts: &[String], budget: u32) -> Fenced {
+    pub fn fence(&self, texts: &[String], budget: u32) -> FencedBlock {
         let parts = &self.engine.parts().context;
         let session = self.scope.session.only().map_or(SessionId::NOBODY, SessionId::as_str);
         fenced(texts, &parts.key.nonce(session), TokenCount(budget), parts.counter.as_ref())
@@ -109,7 +109,7 @@ impl QuoteCall {
     /// Shows key, category and importance of each note on its line, between the label and the text: `- [label] key [category]
     /// [importance: 0.5]: "words"`. Source: the recall lines of `PicoBot`.
     pub fn filed(mut self) -> Self {
-        self.filing = Filing::Told;
+        self.filing = FilingDisplay::Told;
         self
     }
 
@@ -119,13 +119,13 @@ impl QuoteCall {
         self
     }
 
-    async fn run(self) -> Result<Degraded<Quoted>> {
+    async fn run(self) -> Result<Degraded<QuotedBlock>> {
         let mut gaps = Gaps::default();
         let notes = self.notes(&mut gaps).await;
         let offered: Vec<Fragment> = self.hits.iter().filter_map(|hit| fragment(hit, &notes)).collect();
         let filed = match self.filing {
-            Filing::Silent => HashMap::new(),
-            Filing::Told => {
+            FilingDisplay::Silent => HashMap::new(),
+            FilingDisplay::Told => {
                 let told =
                     |note: &Learning| (RecordRef::Learning(note.id), told(note, self.unfiled.as_deref()));
                 notes.values().map(told).collect()
@@ -172,7 +172,7 @@ pub(crate) fn request(
         budget,
         sections: Within::Only(vec![Section::Recall]),
         as_of: AsOf::present(memory.engine.now()),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
         tool: None,
         lines: None,
     }
@@ -186,7 +186,7 @@ pub(crate) async fn block(
 ) -> Result<Degraded<Context>> {
     let mut gaps = Gaps::default();
     let context = gaps.merge(assembled(memory, request, offered).await?);
-    let context = gaps.merge(kept(memory, context).await);
+    let context = gaps.merge(store_receipt(memory, context).await);
     Ok(gaps.attach(context))
 }
 
@@ -200,7 +200,7 @@ async fn assembled(
     let mut gaps = Gaps::default();
     let mut parts = engine.parts().context.clone();
     parts.settings.format = Format::Cited;
-    parts.sources = vec![Arc::new(Given(offered))];
+    parts.sources = vec![Arc::new(GivenFragments(offered))];
     let head = match engine.answering().events.part() {
         Ok(events) => events.head().await.map_err(GapCause::from),
         Err(cause) => Err(cause),
@@ -211,7 +211,7 @@ async fn assembled(
 }
 
 /// Seals the receipt of a block and stores it.
-async fn kept(memory: &Memory, mut context: Context) -> Degraded<Context> {
+async fn store_receipt(memory: &Memory, mut context: Context) -> Degraded<Context> {
     let engine = &memory.engine;
     let mut gaps = Gaps::default();
     context.receipt.seal = Some(context.receipt.sealed(&engine.parts().key));
@@ -224,7 +224,7 @@ async fn kept(memory: &Memory, mut context: Context) -> Degraded<Context> {
 }
 
 /// Texts of lines, by record.
-type Texts = HashMap<RecordRef, String>;
+type LineTexts = HashMap<RecordRef, String>;
 
 /// Renders fragments as one block whose note lines show their filing, and stores its receipt; also returns the text of each line.
 ///
@@ -233,14 +233,14 @@ async fn filed_block(
     memory: &Memory,
     mut request: ContextRequest,
     offered: Vec<Fragment>,
-    filed: &Texts,
-) -> Result<Degraded<(Context, Texts)>> {
+    filed: &LineTexts,
+) -> Result<Degraded<(Context, LineTexts)>> {
     let budget = request.budget;
     let count = |text: &str| memory.engine.count_tokens(text);
     let mut gaps = Gaps::default();
     let (context, texts) = loop {
         let mut context = gaps.merge(assembled(memory, &request, offered.clone()).await?);
-        let texts: Texts = context.quotes().into_iter().collect();
+        let texts: LineTexts = context.quotes().into_iter().collect();
         let is_changed = file(&mut context, filed, count);
         let over = context.tokens.0.saturating_sub(budget.0);
         if over == 0 || !is_changed {
@@ -249,7 +249,7 @@ async fn filed_block(
         }
         request.budget = TokenCount(request.budget.0.saturating_sub(over));
     };
-    let context = gaps.merge(kept(memory, context).await);
+    let context = gaps.merge(store_receipt(memory, context).await);
     Ok(gaps.attach((context, texts)))
 }
 
@@ -261,7 +261,7 @@ pub(crate) fn left_out(context: &Context) -> u32 {
 }
 
 impl IntoFuture for QuoteCall {
-    type Output = Result<Degraded<Quoted>>;
+    type Output = Result<Degraded<QuotedBlock>>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
@@ -271,10 +271,10 @@ impl IntoFuture for QuoteCall {
 
 /// A context source of given fragments.
 #[derive(Debug)]
-struct Given(Vec<Fragment>);
+struct GivenFragments(Vec<Fragment>);
 
 #[async_trait]
-impl ContextSource for Given {
+impl ContextSource for GivenFragments {
     fn layer(&self) -> Layer {
         Layer::Lexical
     }
@@ -286,7 +286,7 @@ impl ContextSource for Given {
 
 fn fragment(hit: &Hit, notes: &HashMap<EventId, Learning>) -> Option<Fragment> {
     let event = &hit.event;
-    let kept = event.kept()?;
+    let kept = event.body()?;
     let note = notes.get(&event.id);
     Some(Fragment {
         section: Section::Recall,
@@ -306,7 +306,7 @@ fn fragment(hit: &Hit, notes: &HashMap<EventId, Learning>) -> Option<Fragment> {
         importance: note.map_or(Importance::DEFAULT, |note| note.importance),
         score: hit.score,
         parts: hit.parts.clone(),
-        because: Because::Query,
+        because: InclusionReason::Query,
         withheld: None,
     })
 }
@@ -316,7 +316,7 @@ fn record(hit: &Hit, note: Option<&Learning>) -> RecordRef {
 }
 
 /// Returns the filing of a note as its line shows it. Characters that would break the line are removed from names.
-fn told(note: &Learning, unfiled: Option<&str>) -> String {
+fn filing_text(note: &Learning, unfiled: Option<&str>) -> String {
     /// Longest name on a line, in characters. Source: own default, the same as for speakers.
     const LONGEST: usize = 48;
     let name = |name: &str| -> String {
@@ -332,7 +332,7 @@ fn told(note: &Learning, unfiled: Option<&str>) -> String {
 }
 
 /// Inserts the filing before the text of each line, and recomputes token counts and hashes; returns whether anything changed.
-fn file(context: &mut Context, filed: &Texts, count: impl Fn(&str) -> TokenCount) -> bool {
+fn file(context: &mut Context, filed: &LineTexts, count: impl Fn(&str) -> TokenCount) -> bool {
     let records: Vec<RecordRef> = context.receipt.lines.iter().map(|line| line.record).collect();
     let line = |line: &str| -> String {
         let found = line.split_once(" \"");
@@ -363,10 +363,10 @@ fn file(context: &mut Context, filed: &Texts, count: impl Fn(&str) -> TokenCount
 
 fn quoted(
     context: Context,
-    mut texts: Texts,
+    mut texts: LineTexts,
     hits: Vec<Hit>,
     mut notes: HashMap<EventId, Learning>,
-) -> Quoted {
+) -> QuotedBlock {
     let mut lines = Vec::new();
     for hit in hits {
         let note = notes.remove(&hit.event.id);
@@ -377,7 +377,7 @@ fn quoted(
         }
     }
     let left_out = left_out(&context);
-    Quoted { id: context.receipt.id, text: context.text, tokens: context.tokens, lines, left_out }
+    QuotedBlock { id: context.receipt.id, text: context.text, tokens: context.tokens, lines, left_out }
 }
 
 #[cfg(test)]

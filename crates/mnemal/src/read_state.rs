@@ -45,7 +45,7 @@ impl ReadMark {
     pub fn of(&self, event: &Event) -> ReadState {
         let is_said = matches!(event.role, Role::User | Role::Assistant | Role::Document);
         let Some(read) = self.read.filter(|_| is_said) else { return ReadState::Skipped };
-        if event.kept().is_none() || event.quarantined.is_some() {
+        if event.body().is_none() || event.quarantined.is_some() {
             return ReadState::Skipped;
         }
         if self.dead.contains(&event.id) {

@@ -16,14 +16,14 @@ use crate::builder::as_set;
 use mnemal_store::MemoryStore;
 
 use crate::engine::{Engine, MANY, missing};
-use crate::settings::Switch;
+use crate::settings::UpgradePolicy;
 
 /// Events of a step. Source: own choice, so that a step occupies a thread for at most 5 ms.
 const STEP: NonZeroUsize = NonZeroUsize::new(100).expect("100 is not zero");
 
 /// The mode of a rebuild.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rebuild {
+pub enum RebuildMode {
     /// Folds the log separately and compares; nothing changes.
     Check,
     /// Folds the log, and replaces the rows that differ.
@@ -32,7 +32,7 @@ pub enum Rebuild {
 
 /// The result of a rebuild.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rebuilt {
+pub struct RebuildReport {
     /// Number of rows that were not bit-identical, or of index rows that did not fit their events.
     pub rows: u64,
     /// The difference, if the layer can describe it.
@@ -46,7 +46,7 @@ pub struct GraphState {
     pub edition: Edition,
     /// Whether a rebuild is due: after a forget, when dead letters became readable, or with another version of the extractor.
     pub is_due: bool,
-    /// Whether the rebuild waits for a person's approval: another extractor version gives other rows, and [`Switch::Ask`] is set.
+    /// Whether the rebuild waits for a person's approval: another extractor version gives other rows, and [`UpgradePolicy::Ask`] is set.
     /// The edition holds the difference, once upkeep has computed it.
     pub is_held: bool,
     /// Dead letters, oldest first, up to 1,000.
@@ -59,19 +59,19 @@ impl Engine {
     /// # Errors
     /// `Unsupported` for a layer that this build lacks or that is not derived from the log, `Unavailable` when the store does not
     /// answer; the next call continues an interrupted rebuild.
-    pub async fn rebuild(&self, layer: Layer, what: Rebuild) -> Result<Rebuilt> {
+    pub async fn rebuild(&self, layer: Layer, what: RebuildMode) -> Result<RebuildReport> {
         match (layer, what) {
-            (Layer::Graph, Rebuild::Check) => self.graph_compared().await,
-            (Layer::Graph, Rebuild::Anew) => self.graph_anew().await,
+            (Layer::Graph, RebuildMode::Check) => self.graph_compared().await,
+            (Layer::Graph, RebuildMode::Anew) => self.graph_anew().await,
             (Layer::Learnings, _) => self.notes_rebuilt(what).await,
             (Layer::Summaries, _) => self.summaries_rebuilt(what).await,
-            (Layer::Lexical, Rebuild::Check) => {
+            (Layer::Lexical, RebuildMode::Check) => {
                 let damaged = self.upkeep()?.damaged_index().await?;
                 let rows = damaged.iter().map(|(first, last)| last.0 - first.0 + 1).sum();
-                Ok(Rebuilt { rows, difference: None })
+                Ok(RebuildReport { rows, difference: None })
             }
-            (Layer::Lexical, Rebuild::Anew) => {
-                Ok(Rebuilt { rows: self.reindex_damaged().await?, difference: None })
+            (Layer::Lexical, RebuildMode::Anew) => {
+                Ok(RebuildReport { rows: self.reindex_damaged().await?, difference: None })
             }
             _ => Err(missing("a way to rebuild this layer")),
         }
@@ -94,7 +94,7 @@ impl Engine {
 
     /// Whether another extractor version needs approval before its rows replace the old ones.
     fn is_asked(&self) -> bool {
-        self.settings().extract.switch == Switch::Ask
+        self.settings().extract.switch == UpgradePolicy::Ask
     }
 
     /// Rebuilds the graph's rows until they match the log, or until the difference of another extractor version is computed and
@@ -134,17 +134,17 @@ impl Engine {
         }
     }
 
-    async fn graph_compared(&self) -> Result<Rebuilt> {
+    async fn graph_compared(&self) -> Result<RebuildReport> {
         let projector = self.graph_projector()?;
         loop {
             let _piece = self.piece().await;
             if let Some(difference) = projector.compare(STEP).await?.difference {
-                return Ok(Rebuilt { rows: difference.rows, difference: Some(difference) });
+                return Ok(RebuildReport { rows: difference.rows, difference: Some(difference) });
             }
         }
     }
 
-    async fn graph_anew(&self) -> Result<Rebuilt> {
+    async fn graph_anew(&self) -> Result<RebuildReport> {
         let projector = self.graph_projector()?;
         self.step_up(projector.as_ref()).await?;
         if !projector.is_due().await? {
@@ -157,10 +157,10 @@ impl Engine {
             }
         }
         let difference = self.graph_state().await?.edition.difference;
-        Ok(Rebuilt { rows: difference.as_ref().map_or(0, |difference| difference.rows), difference })
+        Ok(RebuildReport { rows: difference.as_ref().map_or(0, |difference| difference.rows), difference })
     }
 
-    async fn notes_rebuilt(&self, what: Rebuild) -> Result<Rebuilt> {
+    async fn notes_rebuilt(&self, what: RebuildMode) -> Result<RebuildReport> {
         let stores = self.stores();
         let (Slot::Filled(events), Slot::Filled(notes)) = (&stores.events, &stores.learnings) else {
             return Err(missing("notes"));
@@ -175,16 +175,16 @@ impl Engine {
             &by_id(LearningStore::all(beside.as_ref(), &all).await?),
             &by_id(notes.all(&all).await?),
         );
-        if what == Rebuild::Anew && rows > 0 {
+        if what == RebuildMode::Anew && rows > 0 {
             let projector =
                 as_set(LearningProjector::new(Arc::clone(events), Arc::clone(notes)), self.settings());
             projector.reset().await?;
             self.step_up(&projector).await?;
         }
-        Ok(Rebuilt { rows, difference: None })
+        Ok(RebuildReport { rows, difference: None })
     }
 
-    async fn summaries_rebuilt(&self, what: Rebuild) -> Result<Rebuilt> {
+    async fn summaries_rebuilt(&self, what: RebuildMode) -> Result<RebuildReport> {
         let stores = self.stores();
         let Slot::Filled(projector) = &self.parts().summary_projector else {
             return Err(missing("summaries"));
@@ -196,17 +196,17 @@ impl Engine {
         // Lag is not an error.
         self.step_up(projector.as_ref()).await?;
         let beside = Arc::new(MemoryStore::new());
-        let shadow = projector.beside(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
+        let shadow = projector.for_stores(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
         self.step_up(&shadow).await?;
         let by_path =
             |nodes: Vec<SummaryNode>| nodes.into_iter().map(|node| (node.path.clone(), node)).collect();
         let rows =
             differing(&by_path(SummaryStore::all(beside.as_ref()).await?), &by_path(summaries.all().await?));
-        if what == Rebuild::Anew && rows > 0 {
+        if what == RebuildMode::Anew && rows > 0 {
             projector.reset().await?;
             self.step_up(projector.as_ref()).await?;
         }
-        Ok(Rebuilt { rows, difference: None })
+        Ok(RebuildReport { rows, difference: None })
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mnemal_core::{Error, ErrorKind, Event, EventId, Gap, Gaps, Result, Seq, Tombstone};
-use mnemal_events::{Exact, ExactRecord};
+use mnemal_events::{RestoreBatch, RestoreRecord};
 use mnemal_store::{Salvage, SqliteStore};
 
 use crate::backup::{aside, beside, clear, refuse_held};
@@ -17,7 +17,7 @@ const BATCH: usize = 500;
 
 /// The result of a recovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recovered {
+pub struct RecoveryReport {
     /// Number of events recovered with their bodies.
     pub kept: u64,
     /// Number of erased events recovered as erased, including those whose forget was unfinished.
@@ -51,7 +51,7 @@ impl Builder {
     /// # Errors
     /// `NotFound` without a file; `Conflict` when `out` exists or another process has the space open; `Corrupt` when nothing can
     /// be recovered, which changes nothing; `Unavailable` when files cannot be read or written.
-    pub async fn recover(self, file: &Path, out: Option<&Path>) -> Result<Recovered> {
+    pub async fn recover(self, file: &Path, out: Option<&Path>) -> Result<RecoveryReport> {
         if let Some(taken) = out.filter(|out| out.exists()) {
             return Err(Error::new(ErrorKind::Conflict, format!("{} exists", taken.display())));
         }
@@ -109,8 +109,8 @@ impl Builder {
 }
 
 /// Stores the recovered records in order, and reads all of them back.
-async fn save(engine: &Engine, salvage: &Salvage) -> Result<Recovered> {
-    let mut saved = Recovered::default();
+async fn save(engine: &Engine, salvage: &Salvage) -> Result<RecoveryReport> {
+    let mut saved = RecoveryReport::default();
     let mut gaps = Gaps::default();
     let unfinished = salvage.forgotten();
     let stones: std::collections::HashMap<EventId, &Tombstone> =
@@ -122,7 +122,7 @@ async fn save(engine: &Engine, salvage: &Salvage) -> Result<Recovered> {
     };
     let mut records = salvage.events().filter_map(record).peekable();
     while records.peek().is_some() {
-        let batch: Vec<ExactRecord> = records.by_ref().take(BATCH).collect();
+        let batch: Vec<RestoreRecord> = records.by_ref().take(BATCH).collect();
         store(engine, batch, &buried, (&mut saved, &mut gaps)).await?;
     }
     let tombstones: Vec<Tombstone> = salvage.tombstones().cloned().collect();
@@ -146,7 +146,7 @@ fn record(
     event: &Event,
     stone: Option<Tombstone>,
     unfinished: &HashSet<EventId>,
-) -> Option<ExactRecord> {
+) -> Option<RestoreRecord> {
     let (id, role, recorded_at) = (event.id, event.role, event.recorded_at);
     let made =
         || mnemal_events::tombstones_for(std::slice::from_ref(event), &engine.parts().key, engine.now());
@@ -155,9 +155,9 @@ fn record(
         None if unfinished.contains(&id) => made().into_iter().next(),
         None => None,
     };
-    match (stone, event.kept()) {
-        (Some(tombstone), _) => Some(ExactRecord::Erased { recorded_at, role, tombstone }),
-        (None, Some(kept)) => Some(ExactRecord::Event {
+    match (stone, event.body()) {
+        (Some(tombstone), _) => Some(RestoreRecord::Erased { recorded_at, role, tombstone }),
+        (None, Some(kept)) => Some(RestoreRecord::Event {
             id,
             recorded_at,
             event: Box::new(kept.clone()),
@@ -171,12 +171,12 @@ fn record(
 /// Stores a batch; if it is rejected, tries each record alone.
 async fn store(
     engine: &Engine,
-    batch: Vec<ExactRecord>,
+    batch: Vec<RestoreRecord>,
     buried: &Arc<HashSet<EventId>>,
-    (saved, gaps): (&mut Recovered, &mut Gaps),
+    (saved, gaps): (&mut RecoveryReport, &mut Gaps),
 ) -> Result<()> {
     let log = engine.log()?;
-    let exact = |records| Exact { records, forgotten: Arc::clone(buried) };
+    let exact = |records| RestoreBatch { records, forgotten: Arc::clone(buried) };
     let mut alone = Vec::new();
     match log.append_entries(exact(batch.clone())).await {
         Ok(answer) => drop(gaps.merge(answer)),
@@ -185,8 +185,8 @@ async fn store(
     }
     for record in alone {
         let id = match &record {
-            ExactRecord::Event { id, .. } => *id,
-            ExactRecord::Erased { tombstone, .. } | ExactRecord::Tombstone(tombstone) => tombstone.event,
+            RestoreRecord::Event { id, .. } => *id,
+            RestoreRecord::Erased { tombstone, .. } | RestoreRecord::Tombstone(tombstone) => tombstone.event,
         };
         match log.append_entries(exact(vec![record])).await {
             Ok(answer) => drop(gaps.merge(answer)),
@@ -194,7 +194,7 @@ async fn store(
             Err(error) => return Err(error),
         }
     }
-    let erased = batch.iter().filter(|record| matches!(record, ExactRecord::Erased { .. })).count() as u64;
+    let erased = batch.iter().filter(|record| matches!(record, RestoreRecord::Erased { .. })).count() as u64;
     saved.erased += erased;
     saved.kept += (batch.len() as u64).saturating_sub(erased);
     Ok(())

@@ -1,9 +1,9 @@
 //! Release of a quarantined event by the user, and its undo.
 
 use mnemal_core::{Decision, Degraded, ErrorKind, EventId, EventKind, Forget, Origin, Result, Selector};
-use mnemal_events::Released;
+use mnemal_events::ReleaseOutcome;
 
-use crate::audit::{Audited, AuditedAct};
+use crate::audit::{AuditAct, AuditRecord};
 use crate::memory::Memory;
 use crate::message::Message;
 
@@ -14,7 +14,7 @@ impl Memory {
     ///
     /// # Errors
     /// `NotFound` for an event that is unknown or erased, `Invalid` for one that is not quarantined; as [`log`](Self::log).
-    pub async fn release(&self, event: EventId) -> Result<Degraded<Released>> {
+    pub async fn release(&self, event: EventId) -> Result<Degraded<ReleaseOutcome>> {
         let decided = |decision| {
             Message::of(EventKind::Decision(decision), Origin::UserDirect, "").into_event(&self.defaults())
         };
@@ -23,7 +23,7 @@ impl Memory {
         }
         let mut released = self.event_log()?.release(event, decided).await?;
         if released.created {
-            let act = Audited::new(AuditedAct::Release, Origin::UserDirect).space(&self.scope.space);
+            let act = AuditRecord::new(AuditAct::Release, Origin::UserDirect).space(&self.scope.space);
             self.engine.audit(&act.id(released.decision))?;
             released.gaps.extend(self.engine.fold().await);
         }
@@ -36,7 +36,7 @@ impl Memory {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             event => event?,
         };
-        let Some(EventKind::Decision(Decision::Release { copy, .. })) = event.kept().map(|kept| &kept.kind)
+        let Some(EventKind::Decision(Decision::Release { copy, .. })) = event.body().map(|kept| &kept.kind)
         else {
             return Ok(());
         };

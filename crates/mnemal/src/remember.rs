@@ -11,9 +11,9 @@ use mnemal_events::{Ack, Durability};
 
 use crate::memory::Memory;
 use crate::message::Message;
-use crate::span::{Observed, Operation};
+use crate::span::{Operation, OperationSpan};
 
-mod once;
+mod dedup;
 
 /// Category of a note that names none. Source: `general`, RockBot's default category.
 pub(crate) const DEFAULT_CATEGORY: &str = "general";
@@ -22,7 +22,7 @@ const INFERRED_CATEGORY: &str = "user-preferences/inferred";
 
 /// The result of storing a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredNote {
     /// The event that holds it; its id never changes.
     pub event: EventId,
     /// The note; `None` when it could not be folded in time, which is a gap.
@@ -39,12 +39,12 @@ pub struct Stored {
     /// until a person releases it. It is not a note then.
     pub held_back: Option<RuleId>,
     /// A valid near-duplicate; only [`once`](RememberCall::once) looks for one.
-    pub alike: Option<Alike>,
+    pub alike: Option<NearDuplicate>,
 }
 
 /// A valid note that is a near-duplicate of a new one; both are kept, and nothing is overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Alike {
+pub struct NearDuplicate {
     /// The existing note.
     pub id: LearningId,
     /// How the new one relates to it.
@@ -161,7 +161,7 @@ impl RememberCall {
         self
     }
 
-    fn observed(&self, operation: Operation) -> Observed {
+    fn observed(&self, operation: Operation) -> OperationSpan {
         let session = self.message.session.as_ref().or(self.memory.scope.session.only());
         self.memory.observed(operation).session(session)
     }
@@ -216,12 +216,12 @@ impl RememberCall {
         Ok(self)
     }
 
-    async fn run(self) -> Result<Degraded<Stored>> {
+    async fn run(self) -> Result<Degraded<StoredNote>> {
         crate::learnings::check_free(self.key.as_ref())?;
         self.completed().await?.store().await
     }
 
-    async fn store(self) -> Result<Degraded<Stored>> {
+    async fn store(self) -> Result<Degraded<StoredNote>> {
         let category = self.filed()?;
         let remember = Remember {
             key: self.key,
@@ -244,7 +244,7 @@ impl RememberCall {
             if ack.duplicate { self.memory.get(ack.id).await?.quarantined } else { ack.quarantined };
         let notes = self.memory.engine.notes_of(&[ack.id]).await;
         let note = gaps.keep(mnemal_core::Layer::Learnings, notes).into_iter().last();
-        Ok(gaps.attach(Stored {
+        Ok(gaps.attach(StoredNote {
             event: ack.id,
             id: note.as_ref().map(|note| note.id),
             version: note.map_or(1, |note| note.version),
@@ -258,13 +258,13 @@ impl RememberCall {
 }
 
 impl IntoFuture for RememberCall {
-    type Output = Result<Degraded<Stored>>;
+    type Output = Result<Degraded<StoredNote>>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
         let operation = if self.key.is_some() { Operation::Upsert } else { Operation::Create };
         let observed = self.observed(operation);
-        Box::pin(observed.run(self.run(), tell))
+        Box::pin(observed.run(self.run(), record_outcome))
     }
 }
 
@@ -280,7 +280,7 @@ async fn log_item(memory: &Memory, message: Message) -> Result<Degraded<Ack>> {
 }
 
 /// Records the outcome in the span.
-fn tell(stored: &Degraded<Stored>, observed: &Observed) {
+fn record_outcome(stored: &Degraded<StoredNote>, observed: &OperationSpan) {
     observed.records(stored.id.iter());
     observed.gaps(&stored.gaps);
 }

@@ -10,7 +10,7 @@ use mnemal_core::{
     Result, Selector, Within,
 };
 
-use crate::audit::{Audited, AuditedAct};
+use crate::audit::{AuditAct, AuditRecord};
 use crate::engine::{Engine, FOLD_WAIT};
 use crate::memory::Memory;
 use crate::message::{Defaults, Message};
@@ -48,7 +48,7 @@ impl Memory {
 
 /// The next batch of retention.
 #[derive(Debug)]
-struct Outdated {
+struct RetentionBatch {
     ids: Vec<EventId>,
     /// Whether older events are left out until they are read.
     waits: bool,
@@ -56,7 +56,7 @@ struct Outdated {
 
 /// The live events by retention class.
 #[derive(Debug, Default)]
-struct Living {
+struct LiveEvents {
     old: Vec<EventId>,
     /// Other events, oldest first: those without dependents, and sources of valid records.
     free: Vec<EventId>,
@@ -67,12 +67,12 @@ struct Living {
 }
 
 impl Engine {
-    async fn outdated(&self) -> Result<Outdated> {
+    async fn outdated(&self) -> Result<RetentionBatch> {
         // Read the cursors first: events that are read meanwhile are considered the next time.
         let read = self.read_by_all().await?;
         let (bearing, pinned) = self.bearing().await?;
         let (settings, now) = (&self.settings().retention, self.now());
-        let mut living = Living::default();
+        let mut living = LiveEvents::default();
         let filter = EventFilter { erased: Within::Only(false), ..EventFilter::all() };
         let mut after = Cursor::START;
         loop {
@@ -80,7 +80,9 @@ impl Engine {
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
             for event in &page {
-                let Some(kept) = event.kept().and_then(|kept| settings.kept(&kept.kind)) else { continue };
+                let Some(kept) = event.body().and_then(|kept| settings.retention_of(&kept.kind)) else {
+                    continue;
+                };
                 let micros = i64::try_from(kept.as_micros()).unwrap_or(i64::MAX);
                 let is_old = event.recorded_at < now.plus_micros(-micros);
                 if read.is_some_and(|read| Cursor(Some(event.seq)) > read) {
@@ -100,7 +102,7 @@ impl Engine {
         let over = usize::try_from(left.saturating_sub(settings.max_events)).unwrap_or(usize::MAX);
         let more = living.free.into_iter().chain(living.bearing).take(over);
         let ids = living.old.into_iter().chain(more).take(BATCH).collect();
-        Ok(Outdated { ids, waits: living.waits })
+        Ok(RetentionBatch { ids, waits: living.waits })
     }
 
     /// Returns the log position up to which all dependent layers have read; `None` without such a layer.
@@ -142,7 +144,7 @@ impl Engine {
             return Ok(0);
         }
         let piece = self.piece().await;
-        let Outdated { ids, waits } = self.outdated().await?;
+        let RetentionBatch { ids, waits } = self.outdated().await?;
         drop(piece);
         if waits || ids.len() == BATCH {
             // More is pending: the next step continues.
@@ -165,7 +167,7 @@ impl Engine {
             self.upkeep()?.forgets_finished(&[ack.id]).await?;
         }
         tracing::info!(events = done.events, verified = done.verified, decision = %ack.id, "retention forgot");
-        let act = Audited::new(AuditedAct::Forget, Origin::Engine).id(ack.id);
+        let act = AuditRecord::new(AuditAct::Forget, Origin::Engine).id(ack.id);
         self.audit(&act.count("events", done.events))?;
         Ok(done.events)
     }

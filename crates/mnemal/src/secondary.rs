@@ -10,7 +10,7 @@ use mnemal_core::{
     Layer, Learning, Result, Scope, Section, Slot, SpaceId, Within,
 };
 use mnemal_events::EventLog;
-use mnemal_recall::{Hit, RecallRequest, Recalled, Withheld};
+use mnemal_recall::{Hit, RecallRequest, RecallResult, WithheldHit};
 
 use crate::memory::Memory;
 use crate::user::both;
@@ -21,10 +21,10 @@ const OFFERED: [Section; 5] =
 
 /// The secondary spaces of a memory; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Secondary(Arc<Read>);
+pub(crate) struct Secondary(Arc<ReadSpaces>);
 
 #[derive(Debug, Default)]
-struct Read {
+struct ReadSpaces {
     memories: Vec<Memory>,
     /// Gaps of spaces that cannot be read.
     gaps: Vec<Gap>,
@@ -86,7 +86,7 @@ impl Memory {
                 memories.push(Self { secondary: Secondary::default(), ..other });
             }
         }
-        Self { secondary: Secondary(Arc::new(Read { memories, gaps })), ..self.clone() }
+        Self { secondary: Secondary(Arc::new(ReadSpaces { memories, gaps })), ..self.clone() }
     }
 }
 
@@ -104,13 +104,13 @@ impl Secondary {
             let sources = sources.filter(|source| source.layer() != Layer::Graph);
             sources.map(|source| {
                 let (source, scope) = (Arc::clone(source), memory.scope.clone());
-                Arc::new(Labelled { source, scope }) as Arc<dyn ContextSource>
+                Arc::new(LabeledSource { source, scope }) as Arc<dyn ContextSource>
             })
         })
     }
 
     /// Queries each space once; a failing one is a gap.
-    pub(crate) async fn recall(&self, request: &RecallRequest) -> Degraded<Vec<(SpaceId, Recalled)>> {
+    pub(crate) async fn recall(&self, request: &RecallRequest) -> Degraded<Vec<(SpaceId, RecallResult)>> {
         let asked = self.0.memories.iter().filter_map(|memory| {
             let filter = narrowed_filter(&request.filter, &memory.scope)?;
             let request = RecallRequest { filter, ..request.clone() };
@@ -135,22 +135,26 @@ impl Secondary {
 ///
 /// Scores are relative to the best hit of their own space; they are scaled by the evidence of that hit, so that the answer with
 /// the strongest evidence keeps its scores.
-pub(crate) fn merged(own: Recalled, others: Vec<(SpaceId, Recalled)>, request: &RecallRequest) -> Recalled {
+pub(crate) fn merged(
+    own: RecallResult,
+    others: Vec<(SpaceId, RecallResult)>,
+    request: &RecallRequest,
+) -> RecallResult {
     if others.is_empty() {
         return own;
     }
     let evidence = others.iter().fold(own.evidence, |largest, (_, other)| other.evidence.max(largest));
     let weight = |of: f32| if evidence > 0.0 { of / evidence } else { 1.0 };
     let of_own = weight(own.evidence);
-    let mut whole = Recalled { evidence, hits: Vec::new(), withheld: Vec::new(), ..own };
-    whole.hits.extend(own.hits.into_iter().map(|hit| hit.weighed(of_own)));
-    let weighed = |ended: Withheld| Withheld { hit: ended.hit.weighed(of_own), ..ended };
+    let mut whole = RecallResult { evidence, hits: Vec::new(), withheld: Vec::new(), ..own };
+    whole.hits.extend(own.hits.into_iter().map(|hit| hit.scaled(of_own)));
+    let weighed = |ended: WithheldHit| WithheldHit { hit: ended.hit.scaled(of_own), ..ended };
     whole.withheld.extend(own.withheld.into_iter().map(weighed));
     for (space, other) in others {
         let weight = weight(other.evidence);
-        let label = |hit: Hit| Hit { space: Some(space.clone()), ..hit.weighed(weight) };
+        let label = |hit: Hit| Hit { space: Some(space.clone()), ..hit.scaled(weight) };
         whole.hits.extend(other.hits.into_iter().map(label));
-        let label = |ended: Withheld| Withheld { hit: label(ended.hit), ..ended };
+        let label = |ended: WithheldHit| WithheldHit { hit: label(ended.hit), ..ended };
         whole.withheld.extend(other.withheld.into_iter().map(label));
     }
     let least = request.min_score.unwrap_or(f32::NEG_INFINITY);
@@ -163,13 +167,13 @@ pub(crate) fn merged(own: Recalled, others: Vec<(SpaceId, Recalled)>, request: &
 
 /// The context source of another space, with its name and within its scope.
 #[derive(Debug)]
-struct Labelled {
+struct LabeledSource {
     source: Arc<dyn ContextSource>,
     scope: Scope,
 }
 
 #[async_trait]
-impl ContextSource for Labelled {
+impl ContextSource for LabeledSource {
     fn layer(&self) -> Layer {
         self.source.layer()
     }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use self::compress::CompressSettings;
 pub use self::dream::{DreamSchedule, DreamSettings};
 pub use self::embedding::{EmbeddingProvider, EmbeddingSettings};
-pub use self::extract::{ExtractSettings, Switch};
+pub use self::extract::{ExtractSettings, UpgradePolicy};
 pub use self::identity::IdentitySettings;
 pub use self::ingest::IngestSettings;
 pub use self::layers::LayerSettings;

@@ -15,12 +15,12 @@ use mnemal_extract::{SpeakerLabel, speaker_label};
 use mnemal_store::SqliteStore;
 
 use self::folder::{Folder, Marker};
-use self::pool::{Entry, Pool};
-use crate::audit::{Audited, AuditedAct};
+use self::pool::{Pool, PoolEntry};
+use crate::audit::{AuditAct, AuditRecord};
 use crate::builder::Builder;
 use crate::engine::Engine;
 use crate::memory::Memory;
-use crate::span::{Observed, Operation};
+use crate::span::{Operation, OperationSpan};
 use crate::status::Stats;
 
 /// The space that is read together with every other one, unless the setting `read_global` is off: for facts that apply
@@ -116,13 +116,13 @@ impl Spaces {
         Self { inner: Arc::clone(&self.inner), known }
     }
 
-    /// Returns the pace of background work from the settings of these spaces, for [`attend`](Self::attend).
+    /// Returns the pace of background work from the settings of these spaces, for [`run_background`](Self::run_background).
     pub fn pace(&self) -> Pace {
         self.inner.template.settings().extract.pace()
     }
 
     /// Returns the totals of requests to models outside the process since its start, over all spaces, closed ones included.
-    pub fn asked_of_models(&self) -> mnemal_providers::Asked {
+    pub fn asked_of_models(&self) -> mnemal_providers::RequestCounts {
         self.inner.template.asked_of_models()
     }
 
@@ -159,7 +159,7 @@ impl Spaces {
             self.set_always_on(space, always_on)?;
             Ok(memory)
         };
-        Observed::new(Operation::CreateStore).space(space).run(Box::pin(made), |_, _| ()).await
+        OperationSpan::new(Operation::CreateStore).space(space).run(Box::pin(made), |_, _| ()).await
     }
 
     /// Returns all spaces by name, without opening any.
@@ -276,7 +276,10 @@ impl Spaces {
     /// `NotFound` when there is none with this name; `Conflict` when it is open, here or in another process; `Invalid` for a file
     /// that is not a space; `Unavailable` when a file cannot be unlinked.
     pub async fn remove(&self, space: &SpaceId) -> Result<()> {
-        Observed::new(Operation::DeleteStore).space(space).run(Box::pin(self.unlink(space)), |(), _| ()).await
+        OperationSpan::new(Operation::DeleteStore)
+            .space(space)
+            .run(Box::pin(self.unlink(space)), |(), _| ())
+            .await
     }
 
     async fn unlink(&self, space: &SpaceId) -> Result<()> {
@@ -293,8 +296,8 @@ impl Spaces {
         folder.remove(space)?;
         match log {
             Some(log) => {
-                let act = Audited::new(AuditedAct::SpaceRemoved, Origin::UserDirect).space(space);
-                log.done(&act, self.inner.template.clock().now())
+                let act = AuditRecord::new(AuditAct::SpaceRemoved, Origin::UserDirect).space(space);
+                log.append_done(&act, self.inner.template.clock().now())
             }
             None => Ok(()),
         }
@@ -313,7 +316,7 @@ impl Spaces {
             memories.push(self.open(space).await?);
         }
         let mut gaps = Vec::new();
-        for space in self.standing()? {
+        for space in self.always_on_spaces()? {
             if space == primary.scope.space || named.contains(&space) {
                 continue;
             }
@@ -343,7 +346,7 @@ impl Spaces {
     }
 
     /// Returns the spaces that are read without being named.
-    fn standing(&self) -> Result<Vec<SpaceId>> {
+    fn always_on_spaces(&self) -> Result<Vec<SpaceId>> {
         let mut standing = self.always_on()?;
         let global = SpaceId::new(GLOBAL)?;
         if self.inner.template.settings().read_global && self.has(&global) {
@@ -370,9 +373,9 @@ impl Spaces {
             // The next opening moves what is left in its write-ahead log.
             let _later = engine.close().await;
         }
-        let seat = match entry {
-            Entry::Engine(engine) => return Ok(engine),
-            Entry::Seat(seat) => seat,
+        let permit = match entry {
+            PoolEntry::Engine(engine) => return Ok(engine),
+            PoolEntry::Permit(permit) => permit,
         };
         let mut template = self.inner.template.clone();
         let marked = self.inner.folder.marked(space);
@@ -385,7 +388,7 @@ impl Spaces {
         }
         let engine = template.open(self.inner.folder.file(space)).await?;
         engine.look_for_insights(is_on);
-        let (engine, twin) = seat.take(engine);
+        let (engine, twin) = permit.take(engine);
         if let Some(twin) = twin {
             let _later = twin.close().await;
         }

@@ -58,20 +58,20 @@ macro_rules! opened {
 
 impl Memory {
     /// Creates the span of an operation on this space; texts are recorded only if the host enables it.
-    pub(crate) fn observed(&self, operation: Operation) -> Observed {
+    pub(crate) fn observed(&self, operation: Operation) -> OperationSpan {
         let captures = self.engine().settings().telemetry.capture_content;
-        Observed { captures, ..Observed::new(operation) }.space(&self.scope().space)
+        OperationSpan { captures, ..OperationSpan::new(operation) }.space(&self.scope().space)
     }
 }
 
 /// The span of an operation in progress.
 #[derive(Clone, Debug)]
-pub(crate) struct Observed {
+pub(crate) struct OperationSpan {
     span: Span,
     captures: bool,
 }
 
-impl Observed {
+impl OperationSpan {
     /// Creates a span without texts.
     pub(crate) fn new(operation: Operation) -> Self {
         let span = match operation {

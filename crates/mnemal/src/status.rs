@@ -9,7 +9,7 @@ use mnemal_core::{
 
 use mnemal_extract::{Tier, language};
 
-use crate::builder::Switch;
+use crate::builder::StorageSwitch;
 use crate::engine::Engine;
 
 /// Lag of a layer from which an answer reports it. Source: nanobot v2, one extraction batch.
@@ -20,7 +20,7 @@ const HEARD: NonZeroUsize = NonZeroUsize::new(200).expect("200 is not zero");
 
 /// A language of recent turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct RecentLanguage {
     /// Its two-letter code.
     pub code: &'static str,
     /// The level of support for it.
@@ -43,7 +43,7 @@ pub struct Stats {
     /// Erased events.
     pub erased: u64,
     /// Languages of the newest turns of people, most frequent first.
-    pub languages: Vec<Heard>,
+    pub languages: Vec<RecentLanguage>,
 }
 
 impl Stats {
@@ -59,7 +59,7 @@ impl Engine {
     /// # Errors
     /// `Unavailable` when the log does not answer.
     pub async fn stats(&self) -> Result<Stats> {
-        if self.parts().switch == Switch::Off {
+        if self.parts().switch == StorageSwitch::Off {
             return Ok(Stats::default());
         }
         self.stats_of(self.events()?, &LearningFilter::all()).await
@@ -81,7 +81,7 @@ impl Engine {
             notes,
             quarantined: events.latest(&held_back, limit).await?.len() as u64,
             erased: events.tombstones().await?.len() as u64,
-            languages: heard(events).await?,
+            languages: recent_languages(events).await?,
         })
     }
 
@@ -169,10 +169,10 @@ impl Engine {
 
     /// Returns the names of tables that were missing and were recreated since this engine was opened, ascending; each is returned
     /// once. Their rows are rebuilt from the log, except for receipts, working memory and cached model answers.
-    pub fn take_mended(&self) -> Vec<&'static str> {
+    pub fn take_rebuilt_tables(&self) -> Vec<&'static str> {
         #[cfg(feature = "sqlite")]
         if let Some(file) = &self.parts().file {
-            return file.take_mended();
+            return file.take_rebuilt_tables();
         }
         Vec::new()
     }
@@ -265,15 +265,15 @@ fn stale(layer: Layer, cursor: Option<Cursor>, head: Cursor) -> Option<Gap> {
 }
 
 /// Returns the languages of recent turns.
-async fn heard(events: &dyn EventStore) -> Result<Vec<Heard>> {
+async fn recent_languages(events: &dyn EventStore) -> Result<Vec<RecentLanguage>> {
     let people = EventFilter { roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
-    let mut languages: Vec<Heard> = Vec::new();
+    let mut languages: Vec<RecentLanguage> = Vec::new();
     for event in events.latest(&people, HEARD).await? {
-        let Some(said) = event.kept() else { continue };
+        let Some(said) = event.body() else { continue };
         let code = language(&said.content);
         match languages.iter_mut().find(|known| known.code == code) {
             Some(known) => known.turns += 1,
-            None => languages.push(Heard { code, tier: Tier::of(code), turns: 1 }),
+            None => languages.push(RecentLanguage { code, tier: Tier::of(code), turns: 1 }),
         }
     }
     languages.sort_by_key(|known| (std::cmp::Reverse(known.turns), known.code));

@@ -1,15 +1,22 @@
-//! Read access to the summaries of a memory.
+//! The summary tree, and compression of conversations.
 
-mod known;
+pub use crate::compress::{
+    CompressCall, CompressedSession, Conversations, Draft, Method, PromptTurn, TimelineEntry,
+};
+pub use mnemal_core::{NodePath, StaleNode, SummaryDelta, SummaryLine, SummaryNode};
+pub use mnemal_summaries::compress::CompressionReason;
+pub use mnemal_summaries::{
+    ModelSummary, ModelSummaryLine, Summaries, SummaryState, render as render_summary,
+};
+mod on_read;
 
 use std::sync::Arc;
 
-use mnemal_core::{AsOf, Degraded, Gap, GapCause, Gaps, Layer, Learning, NodePath, Result, Slot};
+use mnemal_core::{AsOf, Degraded, Gap, GapCause, Gaps, Layer, Learning, Result, Slot};
 use mnemal_learnings::ProfileHeading;
-use mnemal_summaries::{Standing, Summaries};
 use mnemal_text::Language;
 
-use self::known::Known;
+use self::on_read::KnowledgeView;
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
@@ -39,8 +46,8 @@ impl Memory {
         let summaries = Summaries::new(Arc::clone(events), Arc::clone(store))
             .with_language(self.engine.language())
             .with_stale_from(self.engine.settings().summaries.staleness_threshold);
-        let summaries = match &self.engine.parts().writings {
-            Some(writings) => summaries.with_writings(Arc::clone(writings)),
+        let summaries = match &self.engine.parts().model_summaries {
+            Some(model_summaries) => summaries.with_model_summaries(Arc::clone(model_summaries)),
             None => summaries,
         };
         Ok(Degraded { value: summaries, gaps })
@@ -55,12 +62,12 @@ impl Memory {
     /// # Errors
     /// `NotFound` when the node has no events; `Invalid` for a time range as of the past; `Unsupported` without the layer that
     /// the node needs.
-    pub async fn summary(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<Degraded<Standing>> {
+    pub async fn summary(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<Degraded<SummaryState>> {
         let mut gaps = Gaps::default();
-        if known::is_known(path) {
+        if on_read::is_known(path) {
             let as_of = as_of.unwrap_or_else(|| AsOf::present(self.engine.now()));
-            let known = gaps.merge(Known::new(self, as_of).await?);
-            return Ok(gaps.attach(known.standing(path).await?));
+            let known = gaps.merge(KnowledgeView::new(self, as_of).await?);
+            return Ok(gaps.attach(known.node(path).await?));
         }
         if self.only_user().is_some() {
             return Ok(gaps.attach(self.summary_of_user(path, as_of).await?));
@@ -78,7 +85,7 @@ impl Memory {
     ///
     /// # Errors
     /// As [`summary`](Self::summary).
-    pub async fn stored_tree(&self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<Standing>>> {
+    pub async fn stored_tree(&self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<SummaryState>>> {
         if self.only_user().is_some() {
             return Ok(self.summary(path, None).await?.map(|node| vec![node]));
         }
@@ -92,11 +99,11 @@ impl Memory {
     ///
     /// # Errors
     /// As [`summary`](Self::summary).
-    pub async fn summary_tree(&self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<Standing>>> {
+    pub async fn summary_tree(&self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<SummaryState>>> {
         let mut gaps = Gaps::default();
         let present = AsOf::present(self.engine.now());
-        if known::is_known(path) {
-            let known = gaps.merge(Known::new(self, present).await?);
+        if on_read::is_known(path) {
+            let known = gaps.merge(KnowledgeView::new(self, present).await?);
             return Ok(gaps.attach(known.tree(path, depth).await?));
         }
         let mut found = match self.only_user() {
@@ -104,14 +111,14 @@ impl Memory {
             Some(_) => vec![self.summary_of_user(path, None).await?],
         };
         if *path == NodePath::Root && depth > 0 {
-            let known = gaps.merge(Known::new(self, present).await?);
+            let known = gaps.merge(KnowledgeView::new(self, present).await?);
             found.extend(known.below_root(depth).await?);
         }
         Ok(gaps.attach(found))
     }
 
     /// Makes a node from the newest events of the user whose memory this is.
-    async fn summary_of_user(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<Standing> {
+    async fn summary_of_user(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<SummaryState> {
         let Slot::Filled(store) = &self.engine.guarded().summaries else { return Err(missing("summaries")) };
         let summaries =
             Summaries::new(self.log_to_read()?, Arc::clone(store)).with_language(self.engine.language());

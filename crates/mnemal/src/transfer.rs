@@ -8,12 +8,12 @@ use mnemal_core::{
     NoteTarget, Origin, Result, Timestamp, Within,
 };
 use mnemal_events::{
-    ExactRecord, Exported, Exporter, Form, Format, ImportBatch, ImportOptions, Importer, OwnHistory,
-    Position, Raised, Rehearsal, Skipped, Taken,
+    ExportOutcome, Exporter, Form, Format, ImportBatch, ImportOptions, ImportOutcome, ImportPreview,
+    Importer, OwnHistory, Position, Promotion, RestoreRecord, SkippedLine,
 };
 use mnemal_learnings::is_learned;
 
-use crate::audit::{Audited, AuditedAct};
+use crate::audit::{AuditAct, AuditRecord};
 use crate::memory::Memory;
 
 /// Maximum number of skipped lines in a report; the rest is counted. Source: own choice, a readable list.
@@ -25,7 +25,7 @@ pub struct ImportReport {
     /// The detected format; `None` before the first line.
     pub format: Option<Format>,
     /// Counts of its events.
-    pub taken: Taken,
+    pub taken: ImportOutcome,
     /// Known events that were withdrawn, because the user had rewound the conversation to before them.
     pub withdrawn: u64,
     /// Known turns that were stored as external evidence, and now count as the user's own words.
@@ -37,7 +37,7 @@ pub struct ImportReport {
     /// Number of bytes read.
     pub bytes: u64,
     /// Lines without an event, at most 100 malformed ones and 100 irrelevant ones.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedLine>,
     /// Number of all lines without an event.
     pub skipped_total: u64,
     /// Number of malformed ones among them.
@@ -99,7 +99,7 @@ impl Memory {
         if report.taken.stored > 0 {
             report.older_keys = self.keep_later(&keys).await?;
         }
-        let act = Audited::new(AuditedAct::Import, Origin::Import).space(&self.scope.space);
+        let act = AuditRecord::new(AuditAct::Import, Origin::Import).space(&self.scope.space);
         self.engine
             .audit(&act.count("events", report.taken.stored).count("skipped", report.skipped_total))?;
         Ok(gaps.attach(report))
@@ -158,23 +158,23 @@ impl Memory {
     ///
     /// # Errors
     /// As [`import`](Self::import).
-    pub async fn rehearse(
+    pub async fn preview_import(
         &self,
         reader: impl BufRead + Send,
         format: Format,
         options: ImportOptions,
-        (rehearsal, watch): (&mut Rehearsal, &mut (dyn FnMut(&ImportReport) + Send)),
+        (preview, watch): (&mut ImportPreview, &mut (dyn FnMut(&ImportReport) + Send)),
     ) -> Result<Degraded<ImportReport>> {
         let options = self.own_options(options)?;
         let log = self.event_log()?;
         let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
         let mut report = ImportReport::of(&importer);
         let mut gaps = Gaps::default();
-        let before = rehearsal.taken.clone();
+        let before = preview.taken.clone();
         while let Some(batch) = importer.next_batch()? {
             report.read(&batch);
-            gaps.merge(log.rehearse(batch, rehearsal).await?);
-            report.taken = rehearsal.taken.since(&before);
+            gaps.merge(log.dry_run(batch, preview).await?);
+            report.taken = preview.taken.since(&before);
             watch(&report);
         }
         Ok(gaps.attach(report))
@@ -240,12 +240,12 @@ impl Memory {
         }
         report.read(&batch);
         let log = self.event_log()?;
-        let withdrawn = log.with_raised(&std::mem::take(&mut batch.withdrawn));
+        let withdrawn = log.with_promoted(&std::mem::take(&mut batch.withdrawn));
         let own = if highest == Level::User { batch.events.clone() } else { Vec::new() };
-        let taken = gaps.merge(log.take(batch).await?);
+        let taken = gaps.merge(log.import(batch).await?);
         if taken.duplicates > 0 {
-            let raised = log.raised(own).await?;
-            let again = gaps.merge(log.take(Raised::batch(raised.events)).await?);
+            let raised = log.promotion(own).await?;
+            let again = gaps.merge(log.import(Promotion::batch(raised.events)).await?);
             report.raised += again.stored;
             self.withdraw(&raised.replaced, highest).await?;
         }
@@ -258,7 +258,7 @@ impl Memory {
     ///
     /// # Errors
     /// `Conflict` when something was erased meanwhile, `Unavailable` when the writer or the store fails.
-    pub async fn export(&self, out: &mut (dyn Write + Send)) -> Result<Exported> {
+    pub async fn export(&self, out: &mut (dyn Write + Send)) -> Result<ExportOutcome> {
         self.export_as(Form::Lines, out).await
     }
 
@@ -266,7 +266,7 @@ impl Memory {
     ///
     /// # Errors
     /// As [`export`](Self::export).
-    pub async fn export_as(&self, form: Form, out: &mut (dyn Write + Send)) -> Result<Exported> {
+    pub async fn export_as(&self, form: Form, out: &mut (dyn Write + Send)) -> Result<ExportOutcome> {
         self.must_be_whole("an export")?;
         let parts = self.engine.parts();
         let settings = crate::builder::log_settings(&parts.settings);
@@ -274,7 +274,7 @@ impl Memory {
             Exporter::new(self.engine.events()?, self.scope.space.clone(), parts.key.clone(), &settings);
         let written = exporter.write(form, out).await?;
         self.engine.note_copy("export", "exp", written.events).await;
-        let act = Audited::new(AuditedAct::Export, Origin::UserDirect).space(&self.scope.space);
+        let act = AuditRecord::new(AuditAct::Export, Origin::UserDirect).space(&self.scope.space);
         self.engine.audit(&act.count("events", written.events))?;
         Ok(written)
     }
@@ -283,7 +283,7 @@ impl Memory {
 /// Collects the keys of a batch's notes, with the time of the newest note of each.
 fn note_keys(batch: &ImportBatch, keys: &mut BTreeMap<NoteKey, Timestamp>) {
     let exact = batch.exact.iter().flat_map(|exact| &exact.records).filter_map(|record| match record {
-        ExactRecord::Event { event, .. } => Some(event.as_ref()),
+        RestoreRecord::Event { event, .. } => Some(event.as_ref()),
         _ => None,
     });
     for event in exact.chain(&batch.events) {

@@ -7,7 +7,7 @@ use mnemal_core::{
     AsOf, Decision, ErrorKind, Event, EventFilter, EventId, EventKind, FactFilter, LearningFilter, Level,
     NewEvent, RecordRef, Result, Timestamp, Trust, Within,
 };
-use mnemal_dream::{Finding, Run};
+use mnemal_dream::{CycleMode, Finding};
 
 use crate::memory::Memory;
 
@@ -24,7 +24,7 @@ const HOUR: i64 = 3_600_000_000;
 
 /// Events quarantined by one rule of the write screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldBack {
+pub struct QuarantineCount {
     /// The id of the rule.
     pub rule: String,
     /// Number of events.
@@ -63,7 +63,7 @@ pub struct TrustAudit {
     /// Number of scanned events, at most the newest 100,000.
     pub read: u64,
     /// Quarantined events by rule, without released ones.
-    pub held_back: Vec<HeldBack>,
+    pub held_back: Vec<QuarantineCount>,
     /// Bursts, oldest first.
     pub bursts: Vec<Burst>,
     /// Violations, by record.
@@ -88,7 +88,7 @@ impl Memory {
         audit.bursts = bursts(&events);
         audit.violations = self.violations(&events).await?;
         audit.findings = match self.engine.dreamer(Vec::new()) {
-            Ok(dreamer) => dreamer.cycle(Run::Dry).await?.findings,
+            Ok(dreamer) => dreamer.cycle(CycleMode::Dry).await?.findings,
             Err(error) if error.kind() == ErrorKind::Unsupported => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -139,15 +139,16 @@ impl Memory {
     }
 }
 
-fn held_back(events: &[Event]) -> Vec<HeldBack> {
+fn held_back(events: &[Event]) -> Vec<QuarantineCount> {
     let released = released(events);
-    let mut rules: BTreeMap<String, HeldBack> = BTreeMap::new();
+    let mut rules: BTreeMap<String, QuarantineCount> = BTreeMap::new();
     for event in events {
         let Some(rule) = event.quarantined.as_ref().filter(|_| !released.contains(&event.id)) else {
             continue;
         };
         let rule = rule.to_string();
-        let held = rules.entry(rule.clone()).or_insert(HeldBack { rule, count: 0, events: Vec::new() });
+        let held =
+            rules.entry(rule.clone()).or_insert(QuarantineCount { rule, count: 0, events: Vec::new() });
         held.count += 1;
         if held.events.len() < NAMED {
             held.events.push(event.id);
@@ -159,7 +160,7 @@ fn held_back(events: &[Event]) -> Vec<HeldBack> {
 /// Returns the events that a person released, unless the release was undone.
 fn released(events: &[Event]) -> HashSet<EventId> {
     let living: HashMap<EventId, &NewEvent> =
-        events.iter().filter_map(|event| Some((event.id, event.kept()?))).collect();
+        events.iter().filter_map(|event| Some((event.id, event.body()?))).collect();
     let released = |kept: &&NewEvent| match &kept.kind {
         EventKind::Decision(Decision::Release { event, copy }) => living.contains_key(copy).then_some(*event),
         _ => None,

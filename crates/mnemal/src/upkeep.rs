@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use mnemal_core::{
-    BLOCK_ROWS, Cursor, Degraded, ErrorKind, Event, EventFilter, Gap, GapCause, Gaps, Indexer, Integrity,
-    Layer, Lease, LeaseName, NewEvent, OwnerId, Result, Seq, Turn, Within,
+    Acquisition, BLOCK_ROWS, Cursor, Degraded, ErrorKind, Event, EventFilter, Gap, GapCause, Gaps, Indexer,
+    Integrity, Layer, Lease, LeaseName, NewEvent, OwnerId, Result, Seq, Within,
 };
 
 use crate::embedding::EmbeddedBy;
@@ -33,7 +33,7 @@ pub(crate) const SLICE: Duration = Duration::from_millis(20);
 
 /// The result of one step of upkeep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tended {
+pub struct MaintenanceReport {
     /// The current holder of the lease; then nothing was done.
     pub held_by: Option<OwnerId>,
     /// The previous holder that did not release the lease: it crashed, and the space was checked.
@@ -63,7 +63,7 @@ pub struct Tended {
     pub check: Option<Integrity>,
 }
 
-impl Tended {
+impl MaintenanceReport {
     /// Whether the next step should run at once: there is lag, and less than after the step before.
     pub fn has_more(&self, before: Option<u64>) -> bool {
         self.unread > 0 && before.is_none_or(|before| self.unread < before)
@@ -91,17 +91,17 @@ impl Engine {
     ///
     /// # Errors
     /// `Unavailable` when the lease store does not answer; later failures are gaps of their layers.
-    pub async fn tend(&self, owner: &OwnerId) -> Result<Degraded<Tended>> {
+    pub async fn maintain(&self, owner: &OwnerId) -> Result<Degraded<MaintenanceReport>> {
         let mut gaps = Gaps::default();
-        let mut tended = Tended::default();
+        let mut tended = MaintenanceReport::default();
         // Without a lease store there is only this process.
         let Ok(leases) = self.stores().leases.part() else {
             self.step(None, &mut tended, &mut gaps).await;
             return Ok(gaps.attach(tended));
         };
         match leases.acquire(&LeaseName::new(BACKGROUND)?, owner, self.now(), TTL).await? {
-            Turn::Held(lease) => tended.held_by = Some(lease.owner),
-            Turn::Taken { lease, left_by } => {
+            Acquisition::Held(lease) => tended.held_by = Some(lease.owner),
+            Acquisition::Acquired { lease, left_by } => {
                 tended.left_by = left_by;
                 if let Some(lease) = self.step(Some(lease), &mut tended, &mut gaps).await {
                     let released = leases.release(lease).await.map_err(GapCause::from);
@@ -113,23 +113,28 @@ impl Engine {
     }
 
     /// Runs the parts of a step in order while the lease holds; returns the lease unless it was lost.
-    async fn step(&self, mut lease: Option<Lease>, tended: &mut Tended, gaps: &mut Gaps) -> Option<Lease> {
+    async fn step(
+        &self,
+        mut lease: Option<Lease>,
+        tended: &mut MaintenanceReport,
+        gaps: &mut Gaps,
+    ) -> Option<Lease> {
         let parts = [
-            Part::Inbox,
-            Part::Fold,
-            Part::Forgets,
-            Part::Sweep,
-            Part::Check,
-            Part::Seal,
-            Part::Graph,
-            Part::Retention,
-            Part::Summaries,
-            Part::Vectors,
-            Part::Dream,
+            StepPart::Inbox,
+            StepPart::Fold,
+            StepPart::Forgets,
+            StepPart::Sweep,
+            StepPart::Check,
+            StepPart::Seal,
+            StepPart::Graph,
+            StepPart::Retention,
+            StepPart::Summaries,
+            StepPart::Vectors,
+            StepPart::Dream,
         ];
         for part in parts {
             if let Some(held) = lease.take() {
-                lease = Some(self.renewed(held, gaps).await?);
+                lease = Some(self.renew(held, gaps).await?);
             }
             self.do_part(part, tended, gaps).await;
         }
@@ -137,7 +142,7 @@ impl Engine {
     }
 
     /// Renews a lease to its full lifetime; `None` when it is lost.
-    async fn renewed(&self, lease: Lease, gaps: &mut Gaps) -> Option<Lease> {
+    async fn renew(&self, lease: Lease, gaps: &mut Gaps) -> Option<Lease> {
         let leases = self.stores().leases.part().ok()?;
         match leases.renew(&lease, self.now(), TTL).await {
             Ok(lease) => Some(lease),
@@ -150,47 +155,49 @@ impl Engine {
         }
     }
 
-    async fn do_part(&self, part: Part, tended: &mut Tended, gaps: &mut Gaps) {
+    async fn do_part(&self, part: StepPart, tended: &mut MaintenanceReport, gaps: &mut Gaps) {
         // The other parts take their turn piece by piece.
         let _piece = match part {
-            Part::Sweep | Part::Seal => self.piece().await,
-            Part::Check if tended.left_by.is_some() => self.piece().await,
+            StepPart::Sweep | StepPart::Seal => self.piece().await,
+            StepPart::Check if tended.left_by.is_some() => self.piece().await,
             _ => None,
         };
         match part {
-            Part::Inbox => tended.ingested = self.tend_inbox(INBOX, gaps).await,
-            Part::Fold => {
+            StepPart::Inbox => tended.ingested = self.tend_inbox(INBOX, gaps).await,
+            StepPart::Fold => {
                 let failed = self.in_turns(RENEWAL, || self.fold_within(SLICE)).await;
                 for gap in failed {
                     gaps.add(gap);
                 }
             }
             // The next step continues after the time limit; a lagging graph reports a gap in its answers.
-            Part::Graph => {
+            StepPart::Graph => {
                 let failed = self.in_turns(FOLD_WAIT, || self.fold_graph_within(SLICE)).await;
                 tended.goes_on(failed, gaps);
                 let renewed = self.renewed_in_turns().await.map_err(GapCause::from);
                 tended.unrenewed = gaps.keep(Layer::Graph, renewed);
             }
-            Part::Summaries => {
+            StepPart::Summaries => {
                 let failed = self.in_turns(FOLD_WAIT, || self.fold_summaries_within(SLICE)).await;
                 tended.goes_on(failed, gaps);
             }
-            Part::Forgets => gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from)),
-            Part::Sweep => {
+            StepPart::Forgets => {
+                gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from))
+            }
+            StepPart::Sweep => {
                 tended.swept = gaps.keep(Layer::Receipts, self.sweep().await);
                 tended.expired = gaps.keep(Layer::Working, self.sweep_working().await);
             }
             // Retention runs after the graph, which knows the sources of facts.
-            Part::Retention => {
+            StepPart::Retention => {
                 let outdated = self.retain().await.map_err(GapCause::from);
                 tended.outdated = gaps.keep(Layer::Events, outdated);
             }
-            Part::Seal => {
+            StepPart::Seal => {
                 let sealed = self.sealed(tended).await.map_err(GapCause::from);
                 tended.sealed = gaps.keep(Layer::Lexical, sealed);
             }
-            Part::Vectors => {
+            StepPart::Vectors => {
                 if tended.reindexed > 0 {
                     self.parts().tried.clear();
                 }
@@ -201,7 +208,7 @@ impl Engine {
                     tended.embedded += gaps.keep(Layer::Vector, made);
                 }
             }
-            Part::Check if tended.left_by.is_some() => {
+            StepPart::Check if tended.left_by.is_some() => {
                 let found = self.check().await.map(Some).map_err(GapCause::from);
                 tended.check = gaps.keep(Layer::Events, found);
                 if tended.check.as_ref().is_some_and(|check| !check.findings.is_empty()) {
@@ -209,12 +216,12 @@ impl Engine {
                     tended.reindexed = gaps.keep(Layer::Lexical, made);
                 }
             }
-            Part::Dream => {
+            StepPart::Dream => {
                 let made = self.digest().await.map_err(GapCause::from);
                 tended.dreamt = gaps.keep(Layer::Learnings, made);
                 tended.dreamt += gaps.keep(Layer::Learnings, self.dream_if_due().await);
             }
-            Part::Check => {}
+            StepPart::Check => {}
         }
     }
 
@@ -253,7 +260,7 @@ impl Engine {
     }
 
     /// Merges index blocks; an unreadable one is rebuilt first.
-    async fn sealed(&self, tended: &mut Tended) -> Result<u64> {
+    async fn sealed(&self, tended: &mut MaintenanceReport) -> Result<u64> {
         let Ok(upkeep) = self.upkeep() else { return Ok(0) };
         match upkeep.seal().await {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
@@ -321,7 +328,7 @@ impl Engine {
             page.retain(|event| event.seq <= last);
             let whole = more && page.len() == PAGE.get();
             after = page.last().map_or(after, |event| Cursor(Some(event.seq)));
-            let bodies: Vec<NewEvent> = page.iter().filter_map(Event::kept).map(shortened).collect();
+            let bodies: Vec<NewEvent> = page.iter().filter_map(Event::body).map(shortened).collect();
             rows.extend(page.into_iter().zip(indexer.index(&bodies).await?));
             if !whole {
                 return Ok(rows);
@@ -332,7 +339,7 @@ impl Engine {
 
 /// The parts of a step.
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum StepPart {
     Inbox,
     Fold,
     Graph,
@@ -370,7 +377,7 @@ mod tests {
     fn another_step_comes_at_once_while_less_and_less_is_left() {
         let behind = |behind| Gap { layer: Layer::Graph, cause: GapCause::Stale { behind } };
         let lost = Gap { layer: Layer::Summaries, cause: GapCause::NotConfigured };
-        let (mut tended, mut gaps) = (Tended::default(), Gaps::default());
+        let (mut tended, mut gaps) = (MaintenanceReport::default(), Gaps::default());
         assert!(!tended.has_more(None), "nothing was left");
         tended.goes_on(vec![behind(90)], &mut gaps);
         tended.goes_on(vec![behind(40), lost], &mut gaps);

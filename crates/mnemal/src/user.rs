@@ -82,22 +82,22 @@ impl Memory {
         }
         let ids: Vec<EventId> =
             receipt.lines.iter().flat_map(|line| &line.sources).map(|source| source.event).collect();
-        let known = self.engine.known(&ids).await?;
+        let known = self.engine.existing_events(&ids).await?;
         let is_own = !known.is_empty() && known.iter().all(|event| log::is_of(event, &self.scope.user));
         is_own.then_some(receipt).ok_or_else(|| Error::not_found("there is no such recall"))
     }
 
     /// Returns the events that belong to the user of this memory.
     pub(crate) async fn own_events(&self, ids: &[EventId]) -> Result<Vec<EventId>> {
-        let known = self.engine.known(ids).await?;
+        let known = self.engine.existing_events(ids).await?;
         Ok(known.iter().filter(|event| log::is_of(event, &self.scope.user)).map(|event| event.id).collect())
     }
 
     /// Returns the events that belong to no other user, which includes events derived from this user's.
     pub(crate) async fn without_others(&self, ids: Vec<EventId>) -> Result<Vec<EventId>> {
         let Some(user) = self.only_user() else { return Ok(ids) };
-        let of = |event: &mnemal_core::Event| event.kept().and_then(|kept| kept.user.clone());
-        let known = self.engine.known(&ids).await?;
+        let of = |event: &mnemal_core::Event| event.body().and_then(|kept| kept.user.clone());
+        let known = self.engine.existing_events(&ids).await?;
         Ok(known
             .iter()
             .filter(|event| of(event).is_none_or(|of| of == *user))

@@ -8,13 +8,13 @@ use mnemal_core::{
     LearningStatus, Omitted, Producer, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Source, Span,
     Timestamp,
 };
-use mnemal_graph::Weighing;
+use mnemal_graph::FactExplanation;
 use mnemal_text::Language;
 
+use crate::citation_check::{Grounding, check_citations};
+use crate::entity_profile::{SourceSentence, sentence_of};
 use crate::feedback::Feedback;
-use crate::ground::{Ground, grounded};
 use crate::memory::Memory;
-use crate::portrait::{Sentence, sentence_of};
 
 /// Number of hits among which a record's rank is determined. Source: own choice; contexts are never offered lower hits.
 const RANKED: usize = 200;
@@ -29,18 +29,18 @@ pub struct Why {
     /// Its producer; `None` for an event.
     pub producer: Option<Producer>,
     /// Its source sentences.
-    pub evidence: Vec<Sentence>,
+    pub evidence: Vec<SourceSentence>,
     /// For a fact: the competing facts, and what ended it.
-    pub weighing: Option<Weighing>,
+    pub explanation: Option<FactExplanation>,
     /// Its outcome in the given receipt, if there is one.
-    pub shown: Option<Outcome>,
+    pub shown: Option<ContextOutcome>,
     /// Feedback on it in earlier answers, in log order.
     pub feedback: Vec<Feedback>,
 }
 
 /// The outcome of a record in a context.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum ContextOutcome {
     /// It is a line, with its scores.
     Line(Box<ReceiptLine>),
     /// It was a candidate and was left out.
@@ -72,12 +72,12 @@ pub enum WhyNot {
         score: f32,
     },
     /// It could not become a candidate.
-    Barred(Gate),
+    Barred(CandidateGate),
 }
 
 /// The reason why a record could not become a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Gate {
+pub enum CandidateGate {
     /// It was forgotten.
     Forgotten,
     /// It is quarantined, by this rule.
@@ -92,7 +92,7 @@ pub enum Gate {
     NotFound,
 }
 
-impl std::fmt::Display for Gate {
+impl std::fmt::Display for CandidateGate {
     /// Writes the name on the wire.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -128,7 +128,7 @@ pub struct ReceiptCheck {
     /// content stems.
     pub grounded: usize,
     /// How each line of that text with a receipt entry is grounded, in order.
-    pub grounds: Vec<Ground>,
+    pub grounds: Vec<Grounding>,
     /// Problems, one sentence each; empty for a valid receipt.
     pub findings: Vec<String>,
 }
@@ -164,18 +164,18 @@ impl Memory {
     /// # Errors
     /// `NotFound` for a record or a receipt that does not exist or was forgotten.
     pub async fn why(&self, record: RecordRef, receipt: Option<ReceiptId>) -> Result<Why> {
-        let known = self.known(record).await?;
+        let known = self.record_detail(record).await?;
         let shown = match receipt {
             Some(id) => Some(outcome(&self.receipt(id).await?, record)),
             None => None,
         };
         let evidence = self.sentences_of(&known.sources).await?;
         let feedback = self.feedback_on(record).await?;
-        let weighing = match &known.fact {
-            Some(fact) => Some(self.graph().await?.weighing(fact).await?),
+        let explanation = match &known.fact {
+            Some(fact) => Some(self.graph().await?.explain_fact(fact).await?),
             None => None,
         };
-        Ok(Why { record, text: known.text, producer: known.producer, evidence, weighing, shown, feedback })
+        Ok(Why { record, text: known.text, producer: known.producer, evidence, explanation, shown, feedback })
     }
 
     /// Returns why a context for a question lacks a record: the reason and score at which it was left out, or the reason why it
@@ -190,11 +190,13 @@ impl Memory {
         let context = self.context(query).await?;
         let gaps = context.gaps.clone();
         let why = match outcome(&context.receipt, record) {
-            Outcome::Line(line) => WhyNot::Shown(line),
-            Outcome::Omitted(omitted) => WhyNot::Omitted { omitted, ranked: self.rank(record, query).await? },
-            Outcome::Unlisted { .. } => match self.rank(record, query).await? {
+            ContextOutcome::Line(line) => WhyNot::Shown(line),
+            ContextOutcome::Omitted(omitted) => {
+                WhyNot::Omitted { omitted, ranked: self.rank(record, query).await? }
+            }
+            ContextOutcome::Unlisted { .. } => match self.rank(record, query).await? {
                 Some((rank, score)) => WhyNot::Behind { rank, score },
-                None => WhyNot::Barred(Gate::NotFound),
+                None => WhyNot::Barred(CandidateGate::NotFound),
             },
         };
         Ok(Degraded { value: why, gaps })
@@ -254,7 +256,7 @@ impl Memory {
             let values = self.values_of(&receipt).await?;
             let code = &self.engine.settings().recall.language;
             let language = Language::from_code(code).unwrap_or(Language::English);
-            let (grounds, findings) = grounded((text, &receipt), &events, (&values, language));
+            let (grounds, findings) = check_citations((text, &receipt), &events, (&values, language));
             check.grounded = grounds.iter().filter(|ground| ground.is_enough()).count();
             check.grounds = grounds;
             check.findings.extend(findings);
@@ -288,20 +290,25 @@ impl Memory {
     }
 
     /// Returns the text of a record, and its sources.
-    async fn known(&self, record: RecordRef) -> Result<Known> {
+    async fn record_detail(&self, record: RecordRef) -> Result<RecordDetail> {
         let none = || Error::not_found(format!("no record {record}"));
         match record {
             RecordRef::Event(id) => {
                 let event = self.get(id).await?;
-                let kept = event.kept().ok_or_else(none)?;
+                let kept = event.body().ok_or_else(none)?;
                 let source = Source { event: id, span: Span::whole(&kept.content)? };
-                Ok(Known { text: kept.content.clone(), sources: vec![source], producer: None, fact: None })
+                Ok(RecordDetail {
+                    text: kept.content.clone(),
+                    sources: vec![source],
+                    producer: None,
+                    fact: None,
+                })
             }
             RecordRef::Learning(id) => {
                 let rows = self.all_learnings(&LearningFilter::all()).await?;
                 let row = rows.into_iter().find(|row| row.id == id).ok_or_else(none)?;
                 let producer = Some(row.producer);
-                Ok(Known { text: row.content, sources: row.sources, producer, fact: None })
+                Ok(RecordDetail { text: row.content, sources: row.sources, producer, fact: None })
             }
             RecordRef::Fact(id) => {
                 let graph = self.graph().await?;
@@ -309,15 +316,16 @@ impl Memory {
                 let fact = facts.into_iter().find(|fact| fact.id == id).ok_or_else(none)?;
                 let sources = fact.supports.iter().map(|support| support.source).collect();
                 let producer = Some(fact.producer.clone());
-                let told = self.tell(&graph, vec![fact.clone()], AsOf::present(Timestamp::MAX)).await?;
-                let text = told.first().map(crate::portrait::Told::line).unwrap_or_default();
-                Ok(Known { text, sources, producer, fact: Some(fact) })
+                let told =
+                    self.describe_facts(&graph, vec![fact.clone()], AsOf::present(Timestamp::MAX)).await?;
+                let text = told.first().map(crate::entity_profile::FactView::line).unwrap_or_default();
+                Ok(RecordDetail { text, sources, producer, fact: Some(fact) })
             }
             _ => Err(none()),
         }
     }
 
-    pub(crate) async fn sentences_of(&self, sources: &[Source]) -> Result<Vec<Sentence>> {
+    pub(crate) async fn sentences_of(&self, sources: &[Source]) -> Result<Vec<SourceSentence>> {
         let events = self.living(sources.iter().map(|source| source.event).collect()).await?;
         let mut sources = sources.to_vec();
         sources.sort_unstable();
@@ -329,17 +337,17 @@ impl Memory {
     /// Returns those events that are in the log and not erased.
     async fn living(&self, ids: BTreeSet<EventId>) -> Result<BTreeMap<EventId, Event>> {
         let ids: Vec<EventId> = ids.into_iter().collect();
-        let known = self.engine.known(&ids).await?;
-        Ok(known.into_iter().filter(|event| event.kept().is_some()).map(|event| (event.id, event)).collect())
+        let known = self.engine.existing_events(&ids).await?;
+        Ok(known.into_iter().filter(|event| event.body().is_some()).map(|event| (event.id, event)).collect())
     }
 
     /// Returns the reason that keeps a record from becoming a candidate for any question.
-    async fn barred(&self, record: RecordRef) -> Result<Option<Gate>> {
+    async fn barred(&self, record: RecordRef) -> Result<Option<CandidateGate>> {
         match record {
             RecordRef::Event(id) => {
                 let event = self.get(id).await?;
-                let held = event.quarantined.as_ref().map(|why| Gate::Quarantined(why.to_string()));
-                Ok(if event.kept().is_none() { Some(Gate::Forgotten) } else { held })
+                let held = event.quarantined.as_ref().map(|why| CandidateGate::Quarantined(why.to_string()));
+                Ok(if event.body().is_none() { Some(CandidateGate::Forgotten) } else { held })
             }
             RecordRef::Learning(id) => {
                 let rows = self.all_learnings(&LearningFilter::all()).await?;
@@ -348,8 +356,8 @@ impl Memory {
                 let ended = row.expires_at.is_some_and(|at| at <= self.engine.now());
                 let holds = row.status == LearningStatus::Active;
                 Ok(match (holds, ended) {
-                    (false, _) => Some(Gate::Status(row.status)),
-                    (true, true) => Some(Gate::Expired),
+                    (false, _) => Some(CandidateGate::Status(row.status)),
+                    (true, true) => Some(CandidateGate::Expired),
                     (true, false) => None,
                 })
             }
@@ -361,7 +369,7 @@ impl Memory {
                 }
                 let known = graph.history(&FactFilter::all()).await?.iter().any(|fact| fact.id == id);
                 let gone = || Error::not_found(format!("no record {record}"));
-                known.then_some(Some(Gate::NotBelieved)).ok_or_else(gone)
+                known.then_some(Some(CandidateGate::NotBelieved)).ok_or_else(gone)
             }
             _ => Err(Error::not_found(format!("no record {record}"))),
         }
@@ -390,14 +398,14 @@ impl Memory {
     ) -> Result<Option<Vec<[u8; 16]>>> {
         match line.record {
             RecordRef::Event(id) if line.producer.is_none() => {
-                let Some(kept) = events.get(&id).and_then(Event::kept) else { return Ok(Some(Vec::new())) };
+                let Some(kept) = events.get(&id).and_then(Event::body) else { return Ok(Some(Vec::new())) };
                 let parts = line.sources.iter().filter(|source| source.event == id);
                 let part =
                     |source: &Source| kept.content.get(source.span.start as usize..source.span.end as usize);
                 Ok(Some(parts.filter_map(part).chain([kept.content.as_str()]).map(content_hash).collect()))
             }
             RecordRef::Learning(_) => {
-                let known = self.known(line.record).await;
+                let known = self.record_detail(line.record).await;
                 Ok(Some(known.map(|known| vec![content_hash(&known.text)]).unwrap_or_default()))
             }
             _ => Ok(None),
@@ -406,7 +414,7 @@ impl Memory {
 }
 
 /// The text and sources of a record.
-struct Known {
+struct RecordDetail {
     text: String,
     sources: Vec<Source>,
     producer: Option<Producer>,
@@ -414,16 +422,16 @@ struct Known {
     fact: Option<Fact>,
 }
 
-fn outcome(receipt: &Receipt, record: RecordRef) -> Outcome {
+fn outcome(receipt: &Receipt, record: RecordRef) -> ContextOutcome {
     if let Some(line) = receipt.lines.iter().find(|line| line.record == record) {
-        return Outcome::Line(Box::new(line.clone()));
+        return ContextOutcome::Line(Box::new(line.clone()));
     }
     if let Some(omitted) = receipt.omitted.iter().find(|omitted| omitted.record == record) {
-        return Outcome::Omitted(*omitted);
+        return ContextOutcome::Omitted(*omitted);
     }
     let counted: u32 = receipt.omitted_counts.iter().map(|(_, count)| count).sum();
     let listed = u32::try_from(receipt.omitted.len()).unwrap_or(u32::MAX);
-    Outcome::Unlisted { counted: counted.saturating_sub(listed) }
+    ContextOutcome::Unlisted { counted: counted.saturating_sub(listed) }
 }
 
 /// Returns the records that appear both as a line and as an omission, in the same section.
@@ -439,7 +447,7 @@ fn unresolved(line: &ReceiptLine, events: &BTreeMap<EventId, Event>) -> Option<S
         return Some("it names no source".to_owned());
     }
     let lacks = |source: &Source| {
-        let Some(kept) = events.get(&source.event).and_then(Event::kept) else {
+        let Some(kept) = events.get(&source.event).and_then(Event::body) else {
             return Some(format!("{} is not in the log", source.event));
         };
         let span = source.span.start as usize..source.span.end as usize;

@@ -1,15 +1,14 @@
-//! Working memory of a memory: its namespace, and redaction of its entries.
+//! Working memory with expiry.
 
+pub use mnemal_core::{ExpiryError, KeyPrefix, WorkingEntry, WorkingKey};
+pub use mnemal_working::{PutOptions, PutOutcome, WorkingItem, WorkingMemory, WorkingQuery};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
-use mnemal_core::{
-    Category, GapCause, KeyPrefix, Result, SessionId, Slot, Tag, Timestamp, WorkingEntry, WorkingKey,
-    WorkingStore,
-};
+use mnemal_core::{Category, GapCause, Result, SessionId, Slot, Tag, Timestamp, WorkingStore};
 use mnemal_events::Cleaner;
-use mnemal_working::{SteadyClock, WorkingMemory, WorkingSource};
+use mnemal_working::{SteadyClock, WorkingSource};
 
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
@@ -78,14 +77,14 @@ pub(crate) fn source(store: &Arc<dyn WorkingStore>, clock: &Arc<SteadyClock>) ->
 
 /// Removes secrets and private parts before entries are stored.
 #[derive(Debug)]
-pub(crate) struct Cleaned {
+pub(crate) struct RedactingStore {
     pub(crate) store: Arc<dyn WorkingStore>,
     pub(crate) cleaner: Cleaner,
 }
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl WorkingStore for Cleaned {
+impl WorkingStore for RedactingStore {
     async fn put(
         &self,
         key: &WorkingKey,

@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
-use mnemal::{Memory, Message, RecordRef, Timestamp, Zone};
+use mnemal::context::RecordRef;
+use mnemal::{Memory, Message, Timestamp, Zone};
 
 /// Midnight of 5 May 2026.
 const DAY: i64 = 1_777_939_200_000_000;
@@ -30,7 +31,7 @@ async fn a_fact_answers_with_its_day_and_its_sentence() {
     assert!(first.text.contains("Ghent") && matches!(first.record, RecordRef::Fact(_)), "{first:?}");
     let source = first.sources[0];
     let turn = memory.get(source.event).await.unwrap();
-    let sentence = source.span.of(&turn.kept().unwrap().content).unwrap();
+    let sentence = source.span.of(&turn.body().unwrap().content).unwrap();
     assert!(sentence.contains("Ghent"), "{sentence}");
     assert_eq!(answer.receipt.lines[0].record, first.record, "the number names the line of the receipt");
 }

@@ -5,9 +5,11 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use mnemal::admin::{Manifest, events_in};
+use mnemal::events::{Cursor, Selector};
 use mnemal::{
-    Cursor, Engine, ErrorKind, EventFilter, ImportFormat, ImportOptions, Manifest, Memory, Message, NoteKey,
-    Result, Scope, Selector, SpaceId, events_in,
+    Engine, ErrorKind, EventFilter, ImportFormat, ImportOptions, Memory, Message, NoteKey, Result, Scope,
+    SpaceId,
 };
 
 const CANARY: &str = "the canary sings at quarter past midnight";
@@ -23,7 +25,7 @@ async fn open(path: &Path) -> Memory {
 
 async fn contents(memory: &Memory) -> Vec<String> {
     let events = memory.scan(&EventFilter::live(), Cursor::START, PAGE).await.unwrap();
-    events.iter().filter_map(|event| event.kept()).map(|kept| kept.content.clone()).collect()
+    events.iter().filter_map(|event| event.body()).map(|kept| kept.content.clone()).collect()
 }
 
 async fn export(memory: &Memory) -> Vec<u8> {
@@ -76,7 +78,7 @@ async fn a_restore_brings_everything_back_but_what_was_forgotten_since() {
             .value
             .hits
             .iter()
-            .any(|hit| { hit.event.kept().is_some_and(|kept| kept.content == CANARY) })
+            .any(|hit| { hit.event.body().is_some_and(|kept| kept.content == CANARY) })
     );
     assert!(!memory.recall("tide table drawer").await.unwrap().value.hits.is_empty());
     assert_eq!(memory.engine().check().await.unwrap().findings, Vec::<String>::new());
@@ -170,7 +172,7 @@ async fn a_damaged_space_is_read_where_it_can_be_and_never_written() {
     std::fs::write(&file, &bytes).unwrap();
     let memory = open(&file).await;
     let found = memory.recall("turn 7 about the harbour").limit(50).await.unwrap();
-    assert!(found.gaps.iter().any(|gap| gap.layer == mnemal::Layer::Events), "{:?}", found.gaps);
+    assert!(found.gaps.iter().any(|gap| gap.layer == mnemal::types::Layer::Events), "{:?}", found.gaps);
     assert!(found.value.hits.len() > 5, "what is whole is found");
     let refused = memory.log(Message::user("one more")).await.unwrap_err();
     assert!(refused.kind() == ErrorKind::Corrupt && refused.what().contains("mnemal recover"), "{refused}");

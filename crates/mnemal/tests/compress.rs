@@ -5,10 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::events::Selector;
+use mnemal::settings::CompressSettings;
+use mnemal::summaries::{CompressedSession, CompressionReason, Conversations, Method};
+use mnemal::types::{Category, GapCause, InstallationKey};
 use mnemal::{
-    Category, CompressSettings, Compressed, Conversations, Due, Engine, EventFilter, GapCause,
-    InstallationKey, LearningFilter, Memory, Message, Method, Role, Scope, Selector, SessionId, Settings,
-    SpaceId, Within, Zone,
+    Engine, EventFilter, LearningFilter, Memory, Message, Role, Scope, SessionId, Settings, SpaceId, Within,
+    Zone,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -49,7 +52,7 @@ impl Chat {
         }
     }
 
-    async fn compress(&self) -> Compressed {
+    async fn compress(&self) -> CompressedSession {
         self.memory.compress(self.session.clone()).keep_last(2).await.unwrap().value
     }
 
@@ -63,7 +66,7 @@ impl Chat {
         notes.into_iter().map(|note| note.content).collect()
     }
 
-    fn texts(done: &Compressed) -> Vec<&str> {
+    fn texts(done: &CompressedSession) -> Vec<&str> {
         done.turns.iter().map(|turn| turn.text.as_str()).collect()
     }
 }
@@ -98,7 +101,7 @@ async fn the_prompt_has_the_summary_first_and_then_the_last_turns_as_they_were()
     let other = mnemal::NoteKey::new("other").unwrap();
     let _stored = chat.memory.remember("The wiki is in the cellar.").key(other).await.unwrap();
     let plain = chat.memory.learning("other").await.unwrap().importance;
-    assert_eq!(plain, mnemal::Importance::DEFAULT, "what is no timeline");
+    assert_eq!(plain, mnemal::types::Importance::DEFAULT, "what is no timeline");
     assert_eq!(note.content, done.summary.lines().nth(1).unwrap());
     let found = chat.memory.recall("who signs the releases?").await.unwrap();
     assert!(found.hits.iter().any(|hit| hit.event.id == entry.event), "recall finds the entry");
@@ -135,7 +138,7 @@ async fn what_is_said_while_a_model_thinks_is_in_no_summary_and_waits_as_it_was(
     let draft = chat.memory.compress(chat.session.clone()).keep_last(2).draft().await.unwrap();
     assert!(draft.text().starts_with("user: The api listens on port 5544"), "{}", draft.text());
     chat.say(Message::user("Wait, the port is 5545.")).await;
-    let done = draft.written("Port, deploys and signatures\nwere agreed.").await.unwrap().value;
+    let done = draft.with_text("Port, deploys and signatures\nwere agreed.").await.unwrap().value;
     assert_eq!(done.entry.unwrap().method, Method::Model);
     let next = chat.memory.compress(chat.session.clone()).await.unwrap().value;
     assert_eq!(next.entry, None);
@@ -184,7 +187,7 @@ async fn a_model_that_fails_changes_nothing_and_the_third_time_what_was_said_is_
         let failed = draft().await.unwrap().failed().await.unwrap().value;
         assert_eq!((failed.entry, failed.summary.as_str(), failed.turns.len()), (None, "", 8), "{round}");
     }
-    let third = draft().await.unwrap().written(" ").await.unwrap().value;
+    let third = draft().await.unwrap().with_text(" ").await.unwrap().value;
     assert_eq!(third.entry.as_ref().unwrap().method, Method::Raw);
     let kept = chat.timeline().await;
     let lines: Vec<&str> = kept[0].lines().collect();
@@ -209,7 +212,7 @@ async fn a_summary_that_comes_at_last_starts_the_count_again() {
     let draft = |keep| chat.memory.compress(chat.session.clone()).keep_last(keep).draft();
     drop(draft(6).await.unwrap().failed().await.unwrap());
     drop(draft(6).await.unwrap().failed().await.unwrap());
-    drop(draft(6).await.unwrap().written("The port is 5544.").await.unwrap());
+    drop(draft(6).await.unwrap().with_text("The port is 5544.").await.unwrap());
     for _ in 0..2 {
         assert_eq!(draft(2).await.unwrap().failed().await.unwrap().value.entry, None);
     }
@@ -226,10 +229,10 @@ async fn a_host_leaves_it_to_the_triggers_of_the_settings() {
     assert_eq!(due(0, 8_000).await, None);
     chat.talk().await;
     assert_eq!(due(4, 8_000).await, None, "two turns wait");
-    assert_eq!(due(2, 8_000).await, Some(Due::Turns));
-    assert_eq!(due(4, 100).await, Some(Due::Window));
+    assert_eq!(due(2, 8_000).await, Some(CompressionReason::Turns));
+    assert_eq!(due(4, 100).await, Some(CompressionReason::Window));
     chat.clock.advance(Duration::from_mins(10));
-    assert_eq!(due(4, 8_000).await, Some(Due::Idle));
+    assert_eq!(due(4, 8_000).await, Some(CompressionReason::Idle));
 }
 
 // proves: PB-14, PB-15, PB-16 (without a host)

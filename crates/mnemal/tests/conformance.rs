@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use mnemal::{
-    AsOf, ContextRequest, EventStore as _, Injected, RandomIds, SessionId, SystemClock, Timestamp,
-    TokenCount, Within,
-};
+use mnemal::context::{ContextRequest, RepeatPolicy};
+use mnemal::ports::{EventStore as _, RandomIds, SystemClock};
+use mnemal::types::TokenCount;
+use mnemal::{AsOf, SessionId, Timestamp, Within};
 use mnemal_events::RecentSource;
 use mnemal_providers::StaticEmbedder;
 use mnemal_store::MemoryStore;
@@ -43,7 +43,7 @@ async fn recent() -> (RecentSource, ContextRequest) {
         budget: TokenCount(1_000),
         sections: Within::All,
         as_of: AsOf::present(Timestamp::EPOCH.plus_micros(1_900_000_000_000_000)),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
         tool: None,
         lines: None,
     };

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mnemal::{
-    AsOf, ChannelId, Context, Degraded, EmbeddingProvider, Engine, GapCause, InstallationKey, Layer, Memory,
-    Message, OwnerId, Scope, Section, SessionId, Settings, SpaceId,
-};
+use mnemal::context::Section;
+use mnemal::settings::EmbeddingProvider;
+use mnemal::types::{ChannelId, Degraded, GapCause, InstallationKey, Layer, OwnerId};
+use mnemal::{AsOf, Context, Engine, Memory, Message, Scope, SessionId, Settings, SpaceId};
 use mnemal_testkit::{ManualClock, SeededIds};
 
 const WEEK: Duration = Duration::from_hours(7 * 24);
@@ -40,7 +40,7 @@ impl Life {
 
     /// Runs the upkeep of a long-running process.
     async fn rest(&self) {
-        drop(self.memory.engine().tend(&OwnerId::new("rest").unwrap()).await.unwrap());
+        drop(self.memory.engine().maintain(&OwnerId::new("rest").unwrap()).await.unwrap());
     }
 
     async fn asked(&self, (channel, session): (&str, &str), question: &str) -> Degraded<Context> {
@@ -77,10 +77,10 @@ async fn told_of_john() -> Life {
 async fn asked_about_john_it_tells_what_is_known_of_him_with_his_relations() {
     let life = told_of_john().await;
     let present = AsOf::present(life.memory.engine().now());
-    let john = life.memory.portrait("John", present).await.unwrap().value;
+    let john = life.memory.entity_profile("John", present).await.unwrap().value;
     assert_eq!(john.entity.kind.as_str(), "person");
     assert!(john.roles.iter().any(|(_, role)| role.as_str() == "brother"), "{:?}", john.roles);
-    let lines: Vec<String> = john.facts.iter().map(mnemal::Told::line).collect();
+    let lines: Vec<String> = john.facts.iter().map(mnemal::graph::FactView::line).collect();
     for known in ["Northwind", "Bergen"] {
         assert!(lines.iter().any(|line| line.contains(known)), "{known}: {lines:?}");
     }

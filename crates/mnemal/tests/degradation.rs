@@ -7,10 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use mnemal::ports::{
+    Embedder, GraphStore, IndexStore, LearningStore, ReceiptStore, SummaryStore, WorkingStore,
+};
+use mnemal::types::{Degraded, GapCause, InstallationKey, Layer};
+use mnemal::working::PutOptions;
 use mnemal::{
-    Builder, Context, Degraded, Embedder, Engine, ErrorKind, Event, EventId, Gap, GapCause, GraphStore,
-    IndexStore, InstallationKey, Keep, Layer, LearningStore, Memory, Message, NoteKey, Recalled,
-    ReceiptStore, Scope, SpaceId, SummaryStore, WorkingStore,
+    Builder, Context, Engine, ErrorKind, Event, EventId, Gap, Memory, Message, NoteKey, RecallResult, Scope,
+    SpaceId,
 };
 use mnemal_core::{IndexEntry, Integrity, Remnant, Scrub, Seq, Slot, Upkeep};
 use mnemal_store::{MemoryStore, Stores};
@@ -36,12 +40,12 @@ fn embedder() -> Arc<dyn Embedder> {
 }
 
 trait TryIntoModel {
-    fn try_into_model(&self) -> mnemal::ModelId;
+    fn try_into_model(&self) -> mnemal::types::ModelId;
 }
 
 impl TryIntoModel for str {
-    fn try_into_model(&self) -> mnemal::ModelId {
-        mnemal::ModelId::new(self).unwrap()
+    fn try_into_model(&self) -> mnemal::types::ModelId {
+        mnemal::types::ModelId::new(self).unwrap()
     }
 }
 
@@ -61,13 +65,13 @@ async fn filled() -> Stores {
     let note = memory.remember("Deploys happen on Tuesdays").by_user();
     let _note = note
         .key(NoteKey::new("deploy_day").unwrap())
-        .importance(mnemal::Importance::new(0.9).unwrap())
+        .importance(mnemal::types::Importance::new(0.9).unwrap())
         .await
         .unwrap();
     stores
 }
 
-async fn ask(memory: &Memory) -> (Degraded<Recalled>, Degraded<Context>) {
+async fn ask(memory: &Memory) -> (Degraded<RecallResult>, Degraded<Context>) {
     let recalled = memory.recall("which apple is red").await.unwrap();
     let context = memory.context("when do deploys happen").await.unwrap();
     (recalled, context)
@@ -216,7 +220,7 @@ async fn furnished() -> Stores {
     assert!(memory.graph().await.unwrap().gaps.is_empty());
     assert_eq!(memory.engine().refresh_summaries().await.unwrap(), []);
     let working = memory.working().unwrap();
-    let _kept = working.put("plan", "buy apples".to_owned(), Keep::default()).await.unwrap();
+    let _kept = working.put("plan", "buy apples".to_owned(), PutOptions::default()).await.unwrap();
     stores
 }
 
@@ -249,7 +253,10 @@ async fn turns_that_nothing_says_have_ended_come_with_the_gap_of_the_graph() {
     let broken: Arc<dyn GraphStore> = Arc::new(Faulty::new(graph, Fault::Failing(ErrorKind::Unavailable)));
     let memory = memory(builder(), Stores { graph: broken.into(), ..stores });
     let session = mnemal::SessionId::new("new").unwrap();
-    let asked = memory.context("which apple is red").session(session).sections(vec![mnemal::Section::Recent]);
+    let asked = memory
+        .context("which apple is red")
+        .session(session)
+        .sections(vec![mnemal::context::Section::Recent]);
     let context = asked.await.unwrap();
     assert!(context.text.contains("the apple number"), "{}", context.text);
     let gap = Gap { layer: Layer::Graph, cause: GapCause::Failed(ErrorKind::Unavailable) };
@@ -443,17 +450,17 @@ async fn rows_that_were_lost_are_told_by_a_status_that_looks_at_them() {
     let stores = Stores { upkeep: Slot::Filled(upkeep), ..filled().await };
     let memory = memory(builder(), stores);
     let _graph = memory.graph().await.unwrap();
-    let of = |report: &mnemal::HealthReport| {
+    let of = |report: &mnemal::types::HealthReport| {
         let part = report.parts.iter().find(|part| part.layer == Layer::Graph).unwrap();
         (part.status, part.cause)
     };
     assert_eq!(
         of(&memory.health().await.unwrap()),
-        (mnemal::Status::Ok, None),
+        (mnemal::types::Status::Ok, None),
         "the quick answer looks at none"
     );
     let report = memory.examine().await.unwrap();
-    assert_eq!(of(&report), (mnemal::Status::Degraded, Some(GapCause::Failed(ErrorKind::Corrupt))));
-    assert_eq!(report.status(), mnemal::Status::Degraded);
-    assert_eq!(memory.engine().take_mended(), Vec::<&str>::new());
+    assert_eq!(of(&report), (mnemal::types::Status::Degraded, Some(GapCause::Failed(ErrorKind::Corrupt))));
+    assert_eq!(report.status(), mnemal::types::Status::Degraded);
+    assert_eq!(memory.engine().take_rebuilt_tables(), Vec::<&str>::new());
 }

@@ -6,14 +6,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mnemal::dream::DreamMode;
+use mnemal::events::Selector;
+use mnemal::learnings::LearningStatus;
+use mnemal::settings::{DreamSettings, LlmSettings};
+use mnemal::types::{InstallationKey, Level, OwnerId};
 use mnemal::{
-    Decision, DreamRun, DreamSettings, Engine, EventFilter, EventId, InstallationKey, Learning,
-    LearningFilter, LearningKind, LearningStatus, Level, LlmSettings, Memory, OwnerId, Role, Scope, Selector,
+    Decision, Engine, EventFilter, EventId, Learning, LearningFilter, LearningKind, Memory, Role, Scope,
     Settings, SpaceId, Within,
 };
 use mnemal_core::{
-    BackgroundPermit, Completion, Deed, Document, Error, ErrorKind, EventKind, LanguageModel, Metadata,
-    ModelId, Passage, Prompt, Result, TokenCount, Usage,
+    BackgroundPermit, Completion, Document, Error, ErrorKind, EventKind, LanguageModel, Metadata, ModelId,
+    OperationKind, Passage, Prompt, Result, TokenCount, Usage,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -97,13 +101,16 @@ impl Space {
     async fn dream(&self) {
         self.clock.advance(Duration::from_secs(1));
         let owner = OwnerId::new("test").unwrap();
-        self.memory.engine().dream(&owner, DreamRun::Asked).await.unwrap();
+        self.memory.engine().dream(&owner, DreamMode::Asked).await.unwrap();
     }
 
     async fn parts(&self) -> Vec<EventId> {
         let read = EventFilter { roles: Within::Only(vec![Role::Document]), ..EventFilter::live() };
-        let events =
-            self.memory.scan(&read, mnemal::Cursor::START, std::num::NonZeroUsize::MAX).await.unwrap();
+        let events = self
+            .memory
+            .scan(&read, mnemal::events::Cursor::START, std::num::NonZeroUsize::MAX)
+            .await
+            .unwrap();
         events.iter().map(|event| event.id).collect()
     }
 }
@@ -141,9 +148,9 @@ async fn a_text_that_was_read_in_is_a_memory_with_names_topics_and_importance() 
     assert!(row.importance.get() > 0.5, "it has a date, a decision and a number: {:?}", row.importance);
     assert!(!row.tags.is_empty() && row.topics.contains(&"ada berg".to_owned()), "{row:?}");
     let maker = space.memory.get(row.sources[0].event).await.unwrap();
-    let EventKind::Operation(made) = &maker.kept().unwrap().kind else { panic!("{maker:?}") };
+    let EventKind::Operation(made) = &maker.body().unwrap().kind else { panic!("{maker:?}") };
     assert_eq!(made.producer.id, "dream/digests");
-    assert_eq!(made.deed.names(), space.parts().await, "it rests on the text");
+    assert_eq!(made.kind.names(), space.parts().await, "it rests on the text");
     // Ingesting the same bytes again, and another cycle, add nothing.
     space.read("minutes.txt", MINUTES).await;
     space.dream().await;
@@ -211,7 +218,7 @@ async fn the_block_of_a_knowledge_base_has_what_was_read_in_and_recall_has_it_on
     space.read("minutes.txt", MINUTES).await;
     let found = space.memory.recall("Who approved the budget of Genoa?").await.unwrap().value.hits;
     assert_eq!(found.len(), 1, "the text, and not what it says in short: {found:?}");
-    let sections = vec![mnemal::Section::Knowledge, mnemal::Section::Insights];
+    let sections = vec![mnemal::context::Section::Knowledge, mnemal::context::Section::Insights];
     for query in ["", "budget of the Genoa office"] {
         let call = space.memory.context(query).sections(sections.clone());
         let context = call.await.unwrap().value;
@@ -242,9 +249,9 @@ async fn a_model_says_what_a_text_says_and_the_rules_where_it_cannot() {
         assert_eq!(space.said().await, [said], "{shown}");
         let row = space.rows().await.remove(0);
         let maker = space.memory.get(row.sources[0].event).await.unwrap();
-        let EventKind::Operation(made) = &maker.kept().unwrap().kind else { panic!("{maker:?}") };
+        let EventKind::Operation(made) = &maker.body().unwrap().kind else { panic!("{maker:?}") };
         assert_eq!(made.producer.id, producer, "{shown}");
-        let Deed::Digest { entities, .. } = &made.deed else { panic!("{made:?}") };
+        let OperationKind::Digest { entities, .. } = &made.kind else { panic!("{made:?}") };
         assert!(!entities.contains(&"Peter Kurz".to_owned()), "{shown}");
         let prompt = space.model.as_ref().unwrap().told.lock().unwrap().first().cloned().unwrap();
         assert!(prompt.material.contains("budget of the Genoa office"), "{prompt:?}");

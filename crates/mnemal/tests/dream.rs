@@ -10,11 +10,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mnemal::dream::{Assessment, DreamCycle, DreamFamily, DreamMode, DreamSample};
+use mnemal::events::{Classification, LedgerKind, Operation, OperationKind, Selector};
+use mnemal::learnings::{LearningDelta, LearningStatus};
+use mnemal::model::BackgroundPermit;
+use mnemal::ports::{LearningStore as _, Pass, PassOutcome, Proposal};
+use mnemal::types::{Category, EntityId, Importance, InstallationKey, OwnerId, Producer, Tag};
 use mnemal::{
-    Assessment, BackgroundPermit, Book, Category, Deed, DreamCycle, DreamFamily, DreamRun, DreamSample,
-    Engine, EntityId, ErrorKind, EventId, Filed, Importance, InstallationKey, Learning, LearningDelta,
-    LearningFilter, LearningKind, LearningStatus, LearningStore as _, Looked, Memory, Message, Operation,
-    OwnerId, Pass, Producer, Proposal, Scope, Selector, Settings, SpaceId, Tag,
+    Engine, ErrorKind, EventId, Learning, LearningFilter, LearningKind, Memory, Message, Scope, Settings,
+    SpaceId,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -41,7 +45,7 @@ impl Space {
         self.memory.remember(text).await.unwrap().value.event
     }
 
-    async fn dream(&self, run: DreamRun) -> DreamCycle {
+    async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
         self.memory.engine().dream(&owner(), run).await.unwrap()
     }
@@ -50,7 +54,7 @@ impl Space {
     async fn settle(&self) -> usize {
         let mut done = 0;
         for _ in 0..50 {
-            match self.dream(DreamRun::Asked).await.accepted().count() {
+            match self.dream(DreamMode::Asked).await.accepted().count() {
                 0 => return done,
                 some => done += some,
             }
@@ -58,7 +62,7 @@ impl Space {
         panic!("50 cycles find no end");
     }
 
-    async fn with(&self, proposals: Vec<Proposal>, run: DreamRun) -> DreamCycle {
+    async fn with(&self, proposals: Vec<Proposal>, run: DreamMode) -> DreamCycle {
         let pass = Scripted(Mutex::new(proposals));
         let dreamer = self.memory.engine().dreamer(vec![Arc::new(pass)]).unwrap();
         dreamer.cycle(run).await.unwrap()
@@ -81,7 +85,7 @@ impl Space {
 
     async fn recalled(&self, query: &str) -> Vec<String> {
         let hits = self.memory.recall(query).await.unwrap().value.hits;
-        hits.into_iter().filter_map(|hit| Some(hit.event.kept()?.content.clone())).collect()
+        hits.into_iter().filter_map(|hit| Some(hit.event.body()?.content.clone())).collect()
     }
 }
 
@@ -111,25 +115,30 @@ impl Pass for Scripted {
         "scripted"
     }
 
-    async fn run(&self, _permit: &mut BackgroundPermit) -> mnemal::Result<Looked> {
+    async fn run(&self, _permit: &mut BackgroundPermit) -> mnemal::Result<PassOutcome> {
         let proposals = std::mem::take(&mut *self.0.lock().unwrap());
-        Ok(Looked { proposals, ..Looked::default() })
+        Ok(PassOutcome { proposals, ..PassOutcome::default() })
     }
 }
 
-fn proposal(deed: Deed, text: &str) -> Proposal {
+fn proposal(operation_kind: OperationKind, text: &str) -> Proposal {
     let producer = Producer { id: "dream/scripted".to_owned(), version: 1 };
-    let shown = deed.names();
-    let operation = Operation { deed, producer, prompt: None, shown, because: "a test".to_owned() };
+    let shown = operation_kind.names();
+    let operation =
+        Operation { kind: operation_kind, producer, prompt: None, shown, because: "a test".to_owned() };
     Proposal { operation, text: text.to_owned() }
 }
 
-fn filed() -> Filed {
-    Filed { category: Category::new("team").unwrap(), tags: Vec::new(), importance: Importance::DEFAULT }
+fn classification() -> Classification {
+    Classification {
+        category: Category::new("team").unwrap(),
+        tags: Vec::new(),
+        importance: Importance::DEFAULT,
+    }
 }
 
 fn merge(notes: &[EventId], text: &str) -> Proposal {
-    proposal(Deed::Merge { notes: notes.to_vec(), filed: filed() }, text)
+    proposal(OperationKind::Merge { notes: notes.to_vec(), classification: classification() }, text)
 }
 
 // proves: AD-40, AD-41, DF-18
@@ -139,7 +148,7 @@ async fn five_copies_become_one_without_a_model_and_four_can_come_back() {
     for _ in 0..5 {
         space.note("The till in Genoa listens on port 4711.").await;
     }
-    let first = space.dream(DreamRun::Asked).await;
+    let first = space.dream(DreamMode::Asked).await;
     assert_eq!((first.accepted().count(), first.waiting, first.archived), (1, 3, 1));
     assert_eq!(space.settle().await, 3);
     let rows = space.rows().await;
@@ -147,9 +156,14 @@ async fn five_copies_become_one_without_a_model_and_four_can_come_back() {
     assert_eq!((count(LearningStatus::Active), count(LearningStatus::Archived), rows.len()), (1, 4, 5));
     assert_eq!(space.recalled("which port does the till listen on?").await.len(), 1);
     let stays = rows.iter().find(|row| row.status == LearningStatus::Active).unwrap();
-    let (maker, retire) = (stays.sources[0].event, |notes| proposal(Deed::Retire { notes, into: None }, ""));
-    let cycle = space.with(vec![retire(vec![maker])], DreamRun::Asked).await;
-    assert_eq!(cycle.refused().next().unwrap().refused, Some(mnemal::Refusal::Dear), "it rests on five");
+    let (maker, retire) =
+        (stays.sources[0].event, |notes| proposal(OperationKind::Retire { notes, into: None }, ""));
+    let cycle = space.with(vec![retire(vec![maker])], DreamMode::Asked).await;
+    assert_eq!(
+        cycle.refused().next().unwrap().refused,
+        Some(mnemal::dream::Refusal::Dear),
+        "it rests on five"
+    );
 }
 
 // proves: NX-04.2, NX-04.T2
@@ -160,12 +174,12 @@ async fn a_dry_run_says_exactly_what_a_run_does_and_changes_nothing() {
         space.note(text).await;
     }
     let before = space.rows().await;
-    let head = mnemal::EventStore::head(&*space.store).await.unwrap();
-    let dry = space.memory.engine().dream(&owner(), DreamRun::Dry).await.unwrap();
+    let head = mnemal::ports::EventStore::head(&*space.store).await.unwrap();
+    let dry = space.memory.engine().dream(&owner(), DreamMode::Dry).await.unwrap();
     assert_eq!(space.rows().await, before);
-    assert_eq!(mnemal::EventStore::head(&*space.store).await.unwrap(), head);
-    assert!(space.memory.engine().dream_book(Book::Cycle).await.unwrap().is_empty());
-    let real = space.memory.engine().dream(&owner(), DreamRun::Asked).await.unwrap();
+    assert_eq!(mnemal::ports::EventStore::head(&*space.store).await.unwrap(), head);
+    assert!(space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().is_empty());
+    let real = space.memory.engine().dream(&owner(), DreamMode::Asked).await.unwrap();
     let proposals =
         |cycle: &DreamCycle| cycle.judged.iter().map(|one| one.proposal.clone()).collect::<Vec<_>>();
     assert_eq!((proposals(&dry), dry.waiting), (proposals(&real), real.waiting));
@@ -180,16 +194,16 @@ async fn what_is_taken_back_is_as_before_and_is_not_done_again() {
         space.note(text).await;
     }
     let before = space.rows().await;
-    let cycle = space.dream(DreamRun::Asked).await;
+    let cycle = space.dream(DreamMode::Asked).await;
     let done: Vec<EventId> = cycle.accepted().filter_map(|one| one.event).collect();
     assert_ne!(space.rows().await, before);
     for event in done {
         space.undo(event).await;
     }
     assert_eq!(space.rows().await, before);
-    let again = space.dream(DreamRun::Asked).await;
+    let again = space.dream(DreamMode::Asked).await;
     let same =
-        |one: &Proposal| cycle.judged.iter().any(|other| other.proposal.operation.deed == one.operation.deed);
+        |one: &Proposal| cycle.judged.iter().any(|other| other.proposal.operation.kind == one.operation.kind);
     assert!(again.accepted().all(|one| !same(&one.proposal)), "{again:?}");
     assert_eq!(again.refused().next().unwrap().refused.as_ref().unwrap().as_str(), "taken_back");
 }
@@ -238,9 +252,12 @@ async fn a_bad_proposal_changes_nothing_and_is_written_down_with_its_reason() {
         operation: Operation { shown: vec![ada], ..merge(&[ada, bob], both).operation },
         text: both.to_owned(),
     };
-    let retire = |notes: Vec<EventId>, into| proposal(Deed::Retire { notes, into }, "");
+    let retire = |notes: Vec<EventId>, into| proposal(OperationKind::Retire { notes, into }, "");
     let infer = |kind| {
-        proposal(Deed::Infer { from: vec![ada, bob], kind, filed: filed() }, "They both work at the depot.")
+        proposal(
+            OperationKind::Infer { from: vec![ada, bob], kind, classification: classification() },
+            "They both work at the depot.",
+        )
     };
     let rows = [
         (merge(&[ada, bob], ""), "empty_text"),
@@ -264,15 +281,15 @@ async fn a_bad_proposal_changes_nothing_and_is_written_down_with_its_reason() {
     ];
     let before = space.rows().await;
     for (bad, reason) in rows {
-        let cycle = space.with(vec![bad.clone()], DreamRun::Asked).await;
+        let cycle = space.with(vec![bad.clone()], DreamMode::Asked).await;
         let judged: Vec<_> = cycle.judged.iter().filter(|one| one.proposal == bad).collect();
-        let refused = judged[0].refused.as_ref().map(mnemal::Refusal::as_str);
+        let refused = judged[0].refused.as_ref().map(mnemal::dream::Refusal::as_str);
         assert_eq!(refused, Some(reason), "{bad:?}");
         assert_eq!(space.rows().await, before, "{reason}");
-        let book = space.memory.engine().dream_book(Book::Refused).await.unwrap();
+        let book = space.memory.engine().dream_ledger(LedgerKind::Refused).await.unwrap();
         assert!(book.iter().any(|line| line.note == format!("dream/scripted: {reason}")), "{book:?}");
     }
-    let cycle = space.with(vec![merge(&[ada, bob], both)], DreamRun::Asked).await;
+    let cycle = space.with(vec![merge(&[ada, bob], both)], DreamMode::Asked).await;
     assert_eq!((cycle.accepted().count(), cycle.archived, cycle.created), (1, 2, 1), "{cycle:?}");
 }
 
@@ -283,11 +300,11 @@ async fn what_builds_on_an_operation_is_taken_back_first() {
     let bob = space.note("Bob Keller paints the lift of the depot.").await;
     let before = space.rows().await;
     let both = "Ada Berg repairs the till in Genoa, Bob Keller paints the lift of the depot.";
-    let cycle = space.with(vec![merge(&[ada, bob], both)], DreamRun::Asked).await;
+    let cycle = space.with(vec![merge(&[ada, bob], both)], DreamMode::Asked).await;
     let merged = cycle.accepted().next().unwrap().event.unwrap();
-    let tagged = Filed { tags: vec![Tag::new("staff").unwrap()], ..filed() };
-    let refine = proposal(Deed::Refine { note: merged, filed: tagged }, "");
-    let cycle = space.with(vec![refine], DreamRun::Asked).await;
+    let tagged = Classification { tags: vec![Tag::new("staff").unwrap()], ..classification() };
+    let refine = proposal(OperationKind::Refine { note: merged, classification: tagged }, "");
+    let cycle = space.with(vec![refine], DreamMode::Asked).await;
     let refined = cycle.accepted().next().unwrap().event.unwrap();
     let error = space.memory.undoing(merged).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
@@ -303,7 +320,7 @@ async fn what_is_forgotten_leaves_with_everything_that_was_made_of_it() {
     let ada = space.note("Ada Berg repairs the till in Genoa.").await;
     let bob = space.note("Bob Keller paints the lift of the depot.").await;
     let both = "Ada Berg repairs the till in Genoa, Bob Keller paints the lift of the depot.";
-    space.with(vec![merge(&[ada, bob], both)], DreamRun::Asked).await;
+    space.with(vec![merge(&[ada, bob], both)], DreamMode::Asked).await;
     assert_eq!(space.live().await, [both]);
     let erased = space.memory.forget(Selector::Events(vec![ada])).await.unwrap();
     assert!(erased.verified, "{:?}", erased.residual);
@@ -316,14 +333,14 @@ async fn ten_restarts_in_an_hour_are_two_cycles_and_talk_puts_them_off() {
     let space = Space::new();
     space.note("The lift is loud.").await;
     let _ack = space.memory.log(Message::user("hello there")).await.unwrap();
-    let tended = space.memory.engine().tend(&owner()).await.unwrap();
+    let tended = space.memory.engine().maintain(&owner()).await.unwrap();
     assert_eq!(tended.gaps, []);
-    let cycles = async || space.memory.engine().dream_book(Book::Cycle).await.unwrap().len();
+    let cycles = async || space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len();
     assert_eq!(cycles().await, 0, "somebody talks");
     for restart in 0..10 {
         space.clock.advance(Duration::from_mins(6));
         let memory = space.restarted(100 + restart);
-        let _tended = memory.engine().tend(&owner()).await.unwrap();
+        let _tended = memory.engine().maintain(&owner()).await.unwrap();
     }
     assert_eq!(cycles().await, 2);
 }
@@ -337,25 +354,30 @@ async fn rows_that_vanish_stop_the_cycles_until_a_person_asks() {
     }
     let tend = async || {
         space.clock.advance(Duration::from_hours(25));
-        space.memory.engine().tend(&owner()).await.unwrap()
+        space.memory.engine().maintain(&owner()).await.unwrap()
     };
     assert!(tend().await.gaps.is_empty());
     let gone = space.rows().await.into_iter().find(|row| row.content == "The lift is loud.").unwrap().id;
-    let notes: &dyn mnemal::Projection<LearningDelta> = &*space.store;
+    let notes: &dyn mnemal::ports::Projection<LearningDelta> = &*space.store;
     let cursor = notes.cursor().await.unwrap();
     let delta = LearningDelta { put: Vec::new(), remove: vec![gone] };
-    let advance = mnemal::Advance { expect: cursor, next: cursor, ..mnemal::Advance::default() };
+    let advance =
+        mnemal::ports::Advance { expect: cursor, next: cursor, ..mnemal::ports::Advance::default() };
     notes.apply(&delta, &advance).await.unwrap();
     assert_eq!(space.store.all(&LearningFilter::all()).await.unwrap().len(), 2);
     let _tended = tend().await;
-    let pause = space.memory.engine().dream_book(Book::Pause).await.unwrap();
+    let pause = space.memory.engine().dream_ledger(LedgerKind::Pause).await.unwrap();
     assert!(pause[0].note.contains("no-hard-delete-outside-forget"), "{pause:?}");
-    let cycles = space.memory.engine().dream_book(Book::Cycle).await.unwrap().len();
+    let cycles = space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len();
     space.note("The pump is old.").await;
     let _tended = tend().await;
-    assert_eq!(space.memory.engine().dream_book(Book::Cycle).await.unwrap().len(), cycles, "it waits");
-    assert_eq!(space.dream(DreamRun::Asked).await.accepted().count(), 1);
-    assert!(space.memory.engine().dream_book(Book::Pause).await.unwrap()[0].note.is_empty());
+    assert_eq!(
+        space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len(),
+        cycles,
+        "it waits"
+    );
+    assert_eq!(space.dream(DreamMode::Asked).await.accepted().count(), 1);
+    assert!(space.memory.engine().dream_ledger(LedgerKind::Pause).await.unwrap()[0].note.is_empty());
 }
 
 // proves: NX-04.T3, GB-34
@@ -372,12 +394,12 @@ async fn notes_that_share_names_are_connected_once_and_fifty_cycles_change_nothi
     assert_eq!(insight.content, "2 notes of 2026-03-01 are about Ada Berg and Genoa.");
     let rests: Vec<EventId> = insight.sources.iter().skip(1).map(|source| source.event).collect();
     assert_eq!(rests, [ada, supplier]);
-    let head = mnemal::EventStore::head(&*space.store).await.unwrap();
+    let head = mnemal::ports::EventStore::head(&*space.store).await.unwrap();
     for _ in 0..50 {
-        assert_eq!(space.dream(DreamRun::Asked).await.judged, []);
+        assert_eq!(space.dream(DreamMode::Asked).await.judged, []);
     }
     assert_eq!(space.rows().await, rows);
-    assert_eq!(mnemal::EventStore::head(&*space.store).await.unwrap(), head);
+    assert_eq!(mnemal::ports::EventStore::head(&*space.store).await.unwrap(), head);
 }
 
 // proves: AD-49 (what has not changed is not looked at again, for seven days)
@@ -387,8 +409,8 @@ async fn a_pass_looks_again_when_something_has_changed_and_after_seven_days() {
     space.note("The lift is loud.").await;
     let looked = async || {
         space.clock.advance(Duration::from_hours(1));
-        let _tended = space.memory.engine().tend(&owner()).await.unwrap();
-        let lines = space.memory.engine().dream_book(Book::Pass).await.unwrap();
+        let _tended = space.memory.engine().maintain(&owner()).await.unwrap();
+        let lines = space.memory.engine().dream_ledger(LedgerKind::Pass).await.unwrap();
         lines.into_iter().find(|line| line.key == "near_copies").unwrap().at
     };
     let first = looked().await;
@@ -420,7 +442,7 @@ async fn a_cycle_changes_a_fiftieth_and_says_what_waits() {
     }
     let mut left = 10;
     while left > 0 {
-        let cycle = space.dream(DreamRun::Asked).await;
+        let cycle = space.dream(DreamMode::Asked).await;
         let done = cycle.accepted().filter(|judged| judged.pass == "copies").count();
         assert_eq!(done, left.min(3).min(usize::try_from(cycle.live).unwrap() / 50), "{left} wait");
         left -= done;
@@ -469,7 +491,7 @@ async fn one_note_does_not_keep_wishes_from_being_read() {
     ] {
         let _ack = space.memory.log(Message::user(text)).await.unwrap();
     }
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     let wishes = space.rows().await.into_iter().filter(|row| row.kind == LearningKind::Preference).count();
     assert!(wishes >= 3, "{wishes}");
 }
@@ -496,9 +518,9 @@ async fn a_merge_that_drops_a_specific_is_refused_in_every_script() {
         ),
     ] {
         let (first, second) = (space.note(one).await, space.note(other).await);
-        let cycle = space.with(vec![merge(&[first, second], both)], DreamRun::Asked).await;
+        let cycle = space.with(vec![merge(&[first, second], both)], DreamMode::Asked).await;
         let judged = cycle.judged.iter().find(|one| one.proposal.text == both).unwrap();
-        let refused = judged.refused.as_ref().map(mnemal::Refusal::as_str);
+        let refused = judged.refused.as_ref().map(mnemal::dream::Refusal::as_str);
         assert_eq!(refused, Some("specifics_lost"), "{both}");
     }
 }
@@ -515,10 +537,10 @@ async fn a_merge_keeps_a_name_that_the_space_knows() {
         let first = space.note("We walk with biscuit by the river every morning.").await;
         let second = space.note(text).await;
         // Folds the log.
-        space.dream(DreamRun::Dry).await;
-        let cycle = space.with(vec![merge(&[first, second], text)], DreamRun::Asked).await;
+        space.dream(DreamMode::Dry).await;
+        let cycle = space.with(vec![merge(&[first, second], text)], DreamMode::Asked).await;
         let judged = cycle.judged.iter().find(|one| one.pass == "scripted").unwrap();
-        let refused = judged.refused.as_ref().map(mnemal::Refusal::as_str);
+        let refused = judged.refused.as_ref().map(mnemal::dream::Refusal::as_str);
         assert_eq!(refused, is_known.then_some("specifics_lost"), "{cycle:?}");
     }
 }
@@ -533,12 +555,15 @@ async fn a_proposal_that_names_an_archived_or_invented_note_is_dropped_and_count
     assert_eq!(space.settle().await, 1);
     let text = "The lift of the depot is loud, Ada has the key of the cellar.";
     for (notes, accepted) in [([copy, other], 0), ([EventId(77), other], 0), ([stays, other], 1)] {
-        let cycle = space.with(vec![merge(&notes, text)], DreamRun::Asked).await;
+        let cycle = space.with(vec![merge(&notes, text)], DreamMode::Asked).await;
         assert_eq!(cycle.accepted().count(), accepted, "{notes:?}");
-        let refused: Vec<_> =
-            cycle.refused().filter_map(|one| one.refused.as_ref()).map(mnemal::Refusal::as_str).collect();
+        let refused: Vec<_> = cycle
+            .refused()
+            .filter_map(|one| one.refused.as_ref())
+            .map(mnemal::dream::Refusal::as_str)
+            .collect();
         assert_eq!(refused, vec!["unknown_note"; 1 - accepted], "{notes:?}");
-        let book = space.memory.engine().dream_book(Book::Cycle).await.unwrap();
+        let book = space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap();
         assert_eq!(book[0].counts["rejected"], 1 - accepted as u64);
     }
 }
@@ -549,30 +574,30 @@ async fn a_pair_is_proposed_of_two_who_were_seen_and_of_whom_nobody_has_decided(
     let space = Space::new();
     let (tom, tim, event) = (EntityId(1), EntityId(2), space.note("Tom and Tim sail.").await);
     let pair = |one, into, shown: &[EventId]| {
-        let mut proposal = proposal(Deed::Suggest { one, into }, "");
+        let mut proposal = proposal(OperationKind::Suggest { one, into }, "");
         proposal.operation.shown = shown.to_vec();
         proposal
     };
     let refused = async |proposal: Proposal| {
-        let cycle = space.with(vec![proposal], DreamRun::Asked).await;
+        let cycle = space.with(vec![proposal], DreamMode::Asked).await;
         cycle.judged.into_iter().find(|judged| judged.pass == "scripted").unwrap()
     };
-    let is = |judged: mnemal::DreamJudged| judged.refused;
-    assert_eq!(is(refused(pair(tom, tom, &[event])).await), Some(mnemal::Refusal::Malformed));
-    assert_eq!(is(refused(pair(tom, tim, &[])).await), Some(mnemal::Refusal::Unknown));
+    let is = |judged: mnemal::dream::DreamOutcome| judged.refused;
+    assert_eq!(is(refused(pair(tom, tom, &[event])).await), Some(mnemal::dream::Refusal::Malformed));
+    assert_eq!(is(refused(pair(tom, tim, &[])).await), Some(mnemal::dream::Refusal::Unknown));
     let done = refused(pair(tom, tim, &[event])).await;
     assert_eq!(done.refused, None);
     assert_eq!(
         is(refused(pair(tim, tom, &[event])).await),
-        Some(mnemal::Refusal::Nothing),
+        Some(mnemal::dream::Refusal::Nothing),
         "it waits already"
     );
     space.undo(done.event.unwrap()).await;
-    assert_eq!(is(refused(pair(tim, tom, &[event])).await), Some(mnemal::Refusal::TakenBack));
+    assert_eq!(is(refused(pair(tim, tom, &[event])).await), Some(mnemal::dream::Refusal::TakenBack));
     let split = mnemal::Decision::Split { one: EntityId(3), from: tom };
     let _ack = space.memory.decide(split).await.unwrap();
     let parted = pair(tom, EntityId(3), &[event]);
-    assert_eq!(is(refused(parted).await), Some(mnemal::Refusal::Nothing), "somebody has decided");
+    assert_eq!(is(refused(parted).await), Some(mnemal::dream::Refusal::Nothing), "somebody has decided");
 }
 
 /// Returns the samples of a family, each as the texts of its notes.
@@ -591,7 +616,9 @@ async fn decisions_of_every_family_are_listed_for_a_person_and_judged_once() {
     }
     let noise = space.note(lift).await;
     space.settle().await;
-    space.with(vec![proposal(Deed::Retire { notes: vec![noise], into: None }, "")], DreamRun::Asked).await;
+    space
+        .with(vec![proposal(OperationKind::Retire { notes: vec![noise], into: None }, "")], DreamMode::Asked)
+        .await;
     let sampled = async || space.memory.engine().dream_sample().await.unwrap();
     let all = sampled().await;
     assert_eq!(of(&all, DreamFamily::Merged), [[till, till]; 4]);
@@ -607,7 +634,7 @@ async fn decisions_of_every_family_are_listed_for_a_person_and_judged_once() {
     assert_eq!(kind(judge(1, "lift").await), ErrorKind::NotFound);
     judge(away.id, "is loud").await.unwrap();
     assert_eq!(of(&sampled().await, DreamFamily::Noise), Vec::<Vec<&str>>::new(), "it is asked once");
-    let book = space.memory.engine().dream_book(Book::Opinion).await.unwrap();
+    let book = space.memory.engine().dream_ledger(LedgerKind::Opinion).await.unwrap();
     assert_eq!(
         (book[0].note.as_str(), book[0].counts["start"], book[0].counts["end"]),
         ("noise: wrong", 9, 16)

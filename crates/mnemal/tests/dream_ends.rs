@@ -10,7 +10,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use mnemal::{DreamRun, Engine, LearningFilter, LearningStatus, Memory, OwnerId, Scope, SpaceId};
+use mnemal::dream::DreamMode;
+use mnemal::learnings::LearningStatus;
+use mnemal::types::OwnerId;
+use mnemal::{Engine, LearningFilter, Memory, Scope, SpaceId};
 use mnemal_testkit::ManualClock;
 
 /// Notes of which two are duplicates and one is contained in another.
@@ -58,7 +61,7 @@ async fn said(memory: &Memory) -> (Vec<String>, BTreeSet<String>) {
 
 async fn settled(memory: &Memory, owner: &OwnerId) {
     for _ in 0..10 {
-        let cycle = memory.engine().dream(owner, DreamRun::Asked).await.unwrap();
+        let cycle = memory.engine().dream(owner, DreamMode::Asked).await.unwrap();
         assert_eq!(cycle.vanished, 0);
         if cycle.accepted().count() == 0 {
             return;
@@ -86,7 +89,7 @@ async fn a_cycle_that_ends_between_any_two_steps_loses_nothing_and_the_next_one_
             std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
         }
         let memory = opened(folder.path(), &clock).await;
-        let is_whole = driven(memory.engine().dream(&owner, DreamRun::Asked), steps).await;
+        let is_whole = driven(memory.engine().dream(&owner, DreamMode::Asked), steps).await;
         // The last request to the store may be done or not; a crash leaves either.
         memory.engine().close().await.unwrap();
         let memory = opened(folder.path(), &clock).await;

@@ -8,11 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mnemal::dream::{DreamCycle, DreamMode};
+use mnemal::events::{Classification, LedgerKind, Operation, OperationKind};
+use mnemal::learnings::LearningStatus;
+use mnemal::model::{BackgroundPermit, Completion, Prompt, Usage};
+use mnemal::ports::{LanguageModel, Pass, PassOutcome, Proposal};
+use mnemal::settings::DreamSchedule;
+use mnemal::types::{Category, Importance, ModelId, OwnerId, Producer, TokenCount};
 use mnemal::{
-    BackgroundPermit, Book, Category, Completion, Deed, DreamCycle, DreamRun, DreamSchedule, Engine, Event,
-    EventFilter, EventId, EventKind, Filed, Importance, LanguageModel, Learning, LearningFilter,
-    LearningKind, LearningStatus, Looked, Memory, ModelId, Operation, OwnerId, Pass, Producer, Prompt,
-    Proposal, Result, Scope, Settings, SpaceId, TokenCount, Usage,
+    Engine, Event, EventFilter, EventId, EventKind, Learning, LearningFilter, LearningKind, Memory, Result,
+    Scope, Settings, SpaceId,
 };
 use mnemal_testkit::ManualClock;
 
@@ -60,8 +65,8 @@ impl Pass for Insists {
         "insists"
     }
 
-    async fn run(&self, _permit: &mut BackgroundPermit) -> Result<Looked> {
-        Ok(Looked { proposals: self.0.lock().unwrap().clone(), ..Looked::default() })
+    async fn run(&self, _permit: &mut BackgroundPermit) -> Result<PassOutcome> {
+        Ok(PassOutcome { proposals: self.0.lock().unwrap().clone(), ..PassOutcome::default() })
     }
 }
 
@@ -103,40 +108,48 @@ impl Space {
         self.clock.advance(Duration::from_mins(1));
         let pass = Insists(Mutex::new(proposals.to_vec()));
         let dreamer = self.memory.engine().dreamer(vec![Arc::new(pass)]).unwrap();
-        dreamer.cycle(DreamRun::Asked).await.unwrap()
+        dreamer.cycle(DreamMode::Asked).await.unwrap()
     }
 
     async fn asked_for(&self) -> DreamCycle {
         self.clock.advance(Duration::from_mins(1));
-        self.memory.engine().dream(&OwnerId::new("test").unwrap(), DreamRun::Asked).await.unwrap()
+        self.memory.engine().dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap()
     }
 
     async fn by_itself(&self) -> usize {
         for _ in 0..4 {
             self.clock.advance(Duration::from_hours(1));
-            let _tended = self.memory.engine().tend(&OwnerId::new("test").unwrap()).await.unwrap();
+            let _tended = self.memory.engine().maintain(&OwnerId::new("test").unwrap()).await.unwrap();
         }
-        self.memory.engine().dream_book(Book::Cycle).await.unwrap().len()
+        self.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len()
     }
 }
 
-fn proposal(deed: Deed, text: &str) -> Proposal {
+fn proposal(kind: OperationKind, text: &str) -> Proposal {
     let producer = Producer { id: "dream/insists".to_owned(), version: 1 };
-    let shown = deed.names();
-    let operation = Operation { deed, producer, prompt: None, shown, because: "a test".to_owned() };
+    let shown = kind.names();
+    let operation = Operation { kind, producer, prompt: None, shown, because: "a test".to_owned() };
     Proposal { operation, text: text.to_owned() }
 }
 
-fn filed() -> Filed {
-    Filed { category: Category::new("depot").unwrap(), tags: Vec::new(), importance: Importance::DEFAULT }
+fn classification() -> Classification {
+    Classification {
+        category: Category::new("depot").unwrap(),
+        tags: Vec::new(),
+        importance: Importance::DEFAULT,
+    }
 }
 
 /// Proposals that must all be rejected.
 fn bad(one: EventId, other: EventId, dear: EventId, unknown: EventId) -> Vec<Proposal> {
     let merge = |notes: [EventId; 2], text: &str| {
-        proposal(Deed::Merge { notes: notes.to_vec(), filed: filed() }, text)
+        proposal(OperationKind::Merge { notes: notes.to_vec(), classification: classification() }, text)
     };
-    let raised = Deed::Infer { from: vec![one, other], kind: LearningKind::Preference, filed: filed() };
+    let raised = OperationKind::Infer {
+        from: vec![one, other],
+        kind: LearningKind::Preference,
+        classification: classification(),
+    };
     vec![
         merge([one, other], "The shelves of the halls hold crates."),
         merge([one, other], ""),
@@ -145,8 +158,8 @@ fn bad(one: EventId, other: EventId, dear: EventId, unknown: EventId) -> Vec<Pro
             "Shelf 10 of hall 1010 holds crate 2010, shelf 11 of hall 1011 crate 2011 and 9999.",
         ),
         merge([one, unknown], "Shelf 10 of hall 1010 holds crate 2010."),
-        proposal(Deed::Retire { notes: vec![dear], into: None }, ""),
-        proposal(Deed::Retire { notes: vec![one], into: Some(other) }, ""),
+        proposal(OperationKind::Retire { notes: vec![dear], into: None }, ""),
+        proposal(OperationKind::Retire { notes: vec![one], into: Some(other) }, ""),
         proposal(raised, "The user wants crates on shelves of halls."),
     ]
 }
@@ -197,11 +210,14 @@ async fn the_safety_set_holds_in_every_mode() {
         }
         let lifts = after.iter().filter(|row| row.content == "The lift is loud.");
         assert_eq!(lifts.filter(|row| row.status == LearningStatus::Active).count(), 1, "{mode:?}");
-        assert!(!space.memory.engine().dream_book(Book::Refused).await.unwrap().is_empty(), "{mode:?}");
+        assert!(
+            !space.memory.engine().dream_ledger(LedgerKind::Refused).await.unwrap().is_empty(),
+            "{mode:?}"
+        );
 
         let log = space.memory.latest(&EventFilter::all(), EVENTS).await.unwrap();
         let is_operation =
-            |event: &&Event| event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::Operation(_)));
+            |event: &&Event| event.body().is_some_and(|kept| matches!(kept.kind, EventKind::Operation(_)));
         for operation in log.iter().filter(is_operation) {
             let undo = space.memory.undoing(operation.id).await.unwrap();
             assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);

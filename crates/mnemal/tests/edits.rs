@@ -5,10 +5,12 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use mnemal::{
-    BackgroundPermit, Category, Decision, Deed, DreamRun, ErrorKind, EventId, Filed, ImportFormat,
-    ImportOptions, Importance, Learning, Looked, Memory, NoteKey, Operation, Pass, Producer, Proposal, Tag,
-};
+use mnemal::dream::DreamMode;
+use mnemal::events::{Classification, Operation, OperationKind};
+use mnemal::model::BackgroundPermit;
+use mnemal::ports::{Pass, PassOutcome, Proposal};
+use mnemal::types::{Category, Importance, Producer, Tag};
+use mnemal::{Decision, ErrorKind, EventId, ImportFormat, ImportOptions, Learning, Memory, NoteKey};
 
 const SAID: &str = "The key word is marzipan.";
 
@@ -16,8 +18,12 @@ fn key() -> NoteKey {
     NoteKey::new("word").unwrap()
 }
 
-fn filed() -> Filed {
-    Filed { category: Category::new("spam").unwrap(), tags: Vec::new(), importance: Importance::DEFAULT }
+fn classification() -> Classification {
+    Classification {
+        category: Category::new("spam").unwrap(),
+        tags: Vec::new(),
+        importance: Importance::DEFAULT,
+    }
 }
 
 async fn held(memory: &Memory) -> Learning {
@@ -45,16 +51,16 @@ impl Pass for Proposes {
         "proposes"
     }
 
-    async fn run(&self, _permit: &mut BackgroundPermit) -> mnemal::Result<Looked> {
+    async fn run(&self, _permit: &mut BackgroundPermit) -> mnemal::Result<PassOutcome> {
         let proposals = std::mem::take(&mut *self.0.lock().unwrap());
-        Ok(Looked { proposals, ..Looked::default() })
+        Ok(PassOutcome { proposals, ..PassOutcome::default() })
     }
 }
 
-fn proposal(deed: Deed, text: &str) -> Proposal {
+fn proposal(kind: OperationKind, text: &str) -> Proposal {
     let producer = Producer { id: "dream/proposes".to_owned(), version: 1 };
-    let shown = deed.names();
-    let operation = Operation { deed, producer, prompt: None, shown, because: "a test".to_owned() };
+    let shown = kind.names();
+    let operation = Operation { kind, producer, prompt: None, shown, because: "a test".to_owned() };
     Proposal { operation, text: text.to_owned() }
 }
 
@@ -66,7 +72,7 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
 
     // An edit with a blank or too long text, or too many tags, is rejected as a whole.
     let tags = (0..65).map(|number| Tag::new(format!("tag-{number}")).unwrap());
-    let with_tags = tags.fold(memory.remember("The word is nougat."), mnemal::RememberCall::tag);
+    let with_tags = tags.fold(memory.remember("The word is nougat."), mnemal::events::RememberCall::tag);
     let endless = "nougat ".repeat(200_000);
     for edit in [memory.remember(""), memory.remember(" \n"), memory.remember(endless), with_tags] {
         let refused = edit.key(key()).by_user().category(Category::new("spam").unwrap()).await;
@@ -92,15 +98,15 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
     // Neither can consolidation.
     let free = memory.remember("The door of the depot is green.").await.unwrap().value.event;
     let proposals = vec![
-        proposal(Deed::Refine { note: event, filed: filed() }, ""),
-        proposal(Deed::Retire { notes: vec![event], into: None }, ""),
+        proposal(OperationKind::Refine { note: event, classification: classification() }, ""),
+        proposal(OperationKind::Retire { notes: vec![event], into: None }, ""),
         proposal(
-            Deed::Merge { notes: vec![event, free], filed: filed() },
+            OperationKind::Merge { notes: vec![event, free], classification: classification() },
             "The door of the depot is green, marzipan.",
         ),
     ];
     let pass = Arc::new(Proposes(Mutex::new(proposals)));
-    let cycle = memory.engine().dreamer(vec![pass]).unwrap().cycle(DreamRun::Asked).await.unwrap();
+    let cycle = memory.engine().dreamer(vec![pass]).unwrap().cycle(DreamMode::Asked).await.unwrap();
     assert_eq!((cycle.refused().count(), cycle.accepted().count()), (3, 0), "{cycle:?}");
     assert_eq!(held(&memory).await, before);
 

@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal::{
-    BackgroundEmbedder, BackgroundPermit, CallOutcome, Degraded, EmbeddedBy, Embedder as _, Engine, Error,
-    ErrorKind, Gap, GapCause, Generation, InstallationKey, Layer, Memory, Message, ModelId, OwnerId,
-    QueryVector, Recalled, Result, Scope, Selector, SpaceId, TokenCount,
-};
+use mnemal::events::Selector;
+use mnemal::model::{BackgroundPermit, CallOutcome};
+use mnemal::ports::{BackgroundEmbedder, Embedder as _};
+use mnemal::recall::{EmbeddedBy, Generation, QueryVector};
+use mnemal::types::{Degraded, GapCause, InstallationKey, Layer, ModelId, OwnerId, TokenCount};
+use mnemal::{Engine, Error, ErrorKind, Gap, Memory, Message, RecallResult, Result, Scope, SpaceId};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{HashEmbedder, ManualClock, SeededIds};
 
@@ -94,7 +95,10 @@ impl BackgroundEmbedder for Remote {
 
 fn builder(in_process: &str) -> mnemal::Builder {
     let settings = mnemal::Settings {
-        embedding: mnemal::EmbeddingSettings { batch: 8, ..mnemal::EmbeddingSettings::default() },
+        embedding: mnemal::settings::EmbeddingSettings {
+            batch: 8,
+            ..mnemal::settings::EmbeddingSettings::default()
+        },
         ..mnemal::Settings::default()
     };
     Engine::builder()
@@ -137,7 +141,7 @@ async fn generations(memory: &Memory) -> Vec<(String, u64, bool)> {
 }
 
 /// The content of an answer, without its gaps.
-fn said(answer: &Degraded<Recalled>) -> (Vec<(mnemal::EventId, f32)>, Option<ModelId>) {
+fn said(answer: &Degraded<RecallResult>) -> (Vec<(mnemal::EventId, f32)>, Option<ModelId>) {
     (answer.hits.iter().map(|hit| (hit.event.id, hit.score.get())).collect(), answer.model.clone())
 }
 
@@ -154,10 +158,10 @@ async fn a_new_model_fills_in_beside_the_old_one_which_serves_until_it_is_comple
     let (old, new) = (Remote::new("old"), Remote::new("new"));
     let memory = over(&stores, &old);
     log(&memory, 0, 60).await;
-    let words = memory.recall("which pear").mode(mnemal::RecallMode::Lexical).await.unwrap();
+    let words = memory.recall("which pear").mode(mnemal::recall::RecallMode::Lexical).await.unwrap();
     let mut backlog = memory.engine().backlog(EmbeddedBy::Background).await.unwrap();
     while memory.engine().fill(&mut backlog).await.unwrap() {
-        let lexical = memory.recall("which pear").mode(mnemal::RecallMode::Lexical).await.unwrap();
+        let lexical = memory.recall("which pear").mode(mnemal::recall::RecallMode::Lexical).await.unwrap();
         assert_eq!(said(&lexical), said(&words));
     }
     let ask = |memory: Memory, vector: Vec<f32>| async move {
@@ -173,7 +177,7 @@ async fn a_new_model_fills_in_beside_the_old_one_which_serves_until_it_is_comple
     while memory.engine().fill(&mut backlog).await.unwrap() {
         step += 1;
         assert_eq!(said(&ask(memory.clone(), vector.clone()).await), said(&before), "step {step}");
-        let lexical = memory.recall("which pear").mode(mnemal::RecallMode::Lexical).await.unwrap();
+        let lexical = memory.recall("which pear").mode(mnemal::recall::RecallMode::Lexical).await.unwrap();
         assert_eq!(said(&lexical), said(&words), "step {step}");
         let asked = memory.embed_query("which pear", DEADLINE).await;
         let waits = 60 - 8 * step;
@@ -256,7 +260,10 @@ async fn a_read_through_the_endpoint_is_a_read_with_its_vector() {
     let through = memory.context("which pear is green").embedded(asked).await.unwrap();
     let handed_in = memory.context("which pear is green").query_vector(model("far"), vector).await.unwrap();
     let lines = |text: &str| {
-        text.lines().filter(|line| mnemal::line_number(line).is_some()).map(str::to_owned).collect::<Vec<_>>()
+        text.lines()
+            .filter(|line| mnemal::context::line_number(line).is_some())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert_eq!(lines(&through.text), lines(&handed_in.text));
     assert!(!lines(&through.text).is_empty());
@@ -277,7 +284,7 @@ async fn an_endpoint_that_cannot_help_costs_a_gap_and_nothing_else() {
         assert!(begun.elapsed() <= DEADLINE, "{:?}", begun.elapsed());
         memory.recall("which pear").embedded(asked).await.unwrap()
     };
-    let check = |answer: &Degraded<Recalled>, cause: GapCause| {
+    let check = |answer: &Degraded<RecallResult>, cause: GapCause| {
         assert_eq!((said(answer), vector_gaps(&answer.gaps)), (said(&plain), vec![cause]));
     };
 
@@ -338,7 +345,7 @@ async fn secrets_do_not_leave_with_a_question_or_with_an_event() {
     let remote = Remote::new("far");
     let secret = "AKIAIOSFODNN7EXAMPLQ";
     let mut settings = mnemal::Settings::default();
-    settings.privacy.secrets = mnemal::SecretMode::Allow;
+    settings.privacy.secrets = mnemal::settings::SecretMode::Allow;
     let lax = memory(&builder("local").with_settings(settings).with_stores(stores.clone()).build().unwrap());
     let _ack = lax.log(Message::user(format!("my key is {secret}"))).await.unwrap();
     let memory = over(&stores, &remote);
@@ -375,7 +382,7 @@ async fn upkeep_gives_new_events_their_vectors_and_pays_for_none_twice() {
     let remote = Remote::new("far");
     let memory = over(&stores, &remote);
     let tend = |memory: Memory| async move {
-        let tended = memory.engine().tend(&OwnerId::new("worker").unwrap()).await.unwrap();
+        let tended = memory.engine().maintain(&OwnerId::new("worker").unwrap()).await.unwrap();
         (tended.embedded, vector_gaps(&tended.gaps))
     };
     log(&memory, 0, 30).await;
@@ -426,7 +433,7 @@ async fn what_is_not_there_is_said() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(memory.engine().model(EmbeddedBy::Background), None);
     let mut settings = mnemal::Settings::default();
-    settings.embedding.provider = mnemal::EmbeddingProvider::None;
+    settings.embedding.provider = mnemal::settings::EmbeddingProvider::None;
     let off = builder("local").with_settings(settings).with_stores(stores).build().unwrap();
     assert_eq!(off.model(EmbeddedBy::InProcess), None);
 }

@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
+use mnemal::types::{ChannelId, InstallationKey, Layer};
 use mnemal::{
-    ChannelId, Engine, EventFilter, InstallationKey, Layer, LearningKind, Memory, Message, NoteKey, Role,
-    Scope, SessionId, SpaceId, Timestamp, Within, Zone,
+    Engine, EventFilter, LearningKind, Memory, Message, NoteKey, Role, Scope, SessionId, SpaceId, Timestamp,
+    Within, Zone,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -34,7 +35,7 @@ async fn only_what_happened_within_the_span_that_is_asked_for_is_found() {
         let _ack = memory.log(told.occurred_at(day(number), Zone::utc())).await.unwrap();
     }
     let found = memory.recall("the ferry").since(day(2)).until(day(3)).await.unwrap();
-    let texts: Vec<_> = found.hits.iter().map(|hit| hit.event.kept().unwrap().content.as_str()).collect();
+    let texts: Vec<_> = found.hits.iter().map(|hit| hit.event.body().unwrap().content.as_str()).collect();
     assert_eq!(texts, ["the ferry left on day 2"]);
 }
 
@@ -132,7 +133,7 @@ async fn a_fact_that_is_shown_and_repeated_668_times_stays_one_fact() {
     let repeated = EventFilter { session: Within::Only(session("new")), ..EventFilter::live() };
     let repeated = memory.latest(&repeated, std::num::NonZeroUsize::MAX).await.unwrap();
     for event in &repeated {
-        let kept = event.kept().unwrap();
+        let kept = event.body().unwrap();
         assert_eq!((kept.content.len(), event.role), (FACT.len() + "As you said: ".len(), Role::Assistant));
         let echo = event.echo[0].of(&kept.content).unwrap();
         assert!(echo.starts_with("The harbour master") && echo.ends_with("signs"), "{echo}");
@@ -153,6 +154,6 @@ async fn two_spaces_that_are_written_at_once_stay_apart() {
     for (memory, name) in spaces.iter().zip(["one", "two"]) {
         let events = memory.latest(&EventFilter::all(), std::num::NonZeroUsize::MAX).await.unwrap();
         assert_eq!(events.len(), 1_000);
-        assert!(events.iter().all(|event| event.kept().unwrap().content.starts_with(name)));
+        assert!(events.iter().all(|event| event.body().unwrap().content.starts_with(name)));
     }
 }

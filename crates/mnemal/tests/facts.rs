@@ -5,11 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::context::{OmittedReason, RecordRef, Section, line_number};
+use mnemal::events::{FactChoice, FactDecision};
+use mnemal::extract::{Act, Confidence, EntityKind, ExtractedFact, Extraction, Object, Subject, Utterance};
+use mnemal::ports::{Extractor, GraphStore};
+use mnemal::types::{Degraded, GapCause, InstallationKey, Layer, Predicate, Producer, RuleId, Slot, Span};
 use mnemal::{
-    Act, AsOf, Builder, Confidence, Context, Decision, Degraded, Engine, EntityKind, ErrorKind,
-    ExtractedFact, Extraction, Extractor, FactChoice, FactDecision, Gap, GapCause, GraphStore,
-    InstallationKey, Layer, Memory, Message, Object, OmittedReason, Predicate, Producer, RecordRef, RuleId,
-    Scope, Section, SessionId, Slot, SpaceId, Span, Subject, Timestamp, Utterance, Zone, line_number,
+    AsOf, Builder, Context, Decision, Engine, ErrorKind, Gap, Memory, Message, Scope, SessionId, SpaceId,
+    Timestamp, Zone,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{Fault, Faulty, ManualClock, SeededIds};
@@ -54,7 +57,7 @@ impl Extractor for Script {
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
-        let said = &utterance.event.kept().unwrap().content;
+        let said = &utterance.event.body().unwrap().content;
         let span = Span::whole(said).unwrap();
         let claims = self.0.iter().filter(|(turn, _)| turn == said).flat_map(|(_, claims)| *claims);
         let facts = claims.map(|(subject, predicate, object, kind, topic)| ExtractedFact {
@@ -184,7 +187,7 @@ async fn a_fact_stands_in_the_receipt_with_its_sources_and_is_shown_once_where_t
     let line = kept.lines.iter().find(|line| line.section == Section::Entity).unwrap();
     assert!(matches!(line.record, RecordRef::Fact(_)) && line.producer.is_some());
     let source = memory.get(line.sources[0].event).await.unwrap();
-    let words = line.sources[0].span.of(&source.kept().unwrap().content).unwrap().to_owned();
+    let words = line.sources[0].span.of(&source.body().unwrap().content).unwrap().to_owned();
     assert_eq!(words, "My sister Rita lives in Porto.");
     let second = ask().await.unwrap();
     assert!(facts(&second).is_empty(), "{}", second.text);
@@ -212,7 +215,7 @@ async fn a_dispute_is_asked_once_in_a_session_and_a_decision_answers_it() {
     let question = "2024-01-01 \"disputed, ask which holds: the user's birthday: \\\"3 May\\\" (user, 2024-01-01) or \\\"5 May\\\" (user, 2024-01-02)\"";
     assert_eq!(facts(&ask().await.unwrap()), [question]);
     assert!(facts(&ask().await.unwrap()).is_empty());
-    let disputed = memory.portrait("user", AsOf::present(january(9))).await.unwrap();
+    let disputed = memory.entity_profile("user", AsOf::present(january(9))).await.unwrap();
     let third = disputed.facts.iter().find(|told| told.object == "3 May").unwrap();
     let answer = FactDecision {
         subject: third.fact.subject,

@@ -6,10 +6,13 @@ use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
+use mnemal::events::{ErasureStatus, Forget, Selector};
+use mnemal::ports::{EventStore as _, GraphStore, SummaryStore};
+use mnemal::recall::RecallMode;
+use mnemal::types::Layer;
 use mnemal::{
-    Decision, Engine, ErasureStatus, ErrorKind, EventFilter, EventKind, EventStore as _, Forget, GraphStore,
-    ImportFormat, ImportOptions, Layer, Memory, Message, NoteKey, RecallMode, Scope, Selector, SessionId,
-    SpaceId, SummaryStore,
+    Decision, Engine, ErrorKind, EventFilter, EventKind, ImportFormat, ImportOptions, Memory, Message,
+    NoteKey, Scope, SessionId, SpaceId,
 };
 use mnemal_store::{MemoryStore, SqliteStore, Stores};
 use mnemal_testkit::{Fault, Faulty, Records};
@@ -74,7 +77,7 @@ async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
     assert!(holds(home.path(), "zanzibar"));
     let preview = memory.forget(Selector::Events(vec![ack.id])).dry_run().await.unwrap();
     assert_eq!((preview.status, preview.events), (ErasureStatus::Preview, 1));
-    assert!(memory.get(ack.id).await.unwrap().kept().is_some(), "a preview erases nothing");
+    assert!(memory.get(ack.id).await.unwrap().body().is_some(), "a preview erases nothing");
 
     let erasure = memory.forget(Selector::Events(vec![ack.id])).await.unwrap();
     assert_eq!((erasure.status, erasure.events, erasure.verified), (ErasureStatus::Erased, 1, true));
@@ -84,7 +87,7 @@ async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
         "copies that cannot be reached are named"
     );
     assert!(!holds(home.path(), "zanzibar"));
-    assert!(memory.get(ack.id).await.unwrap().kept().is_none());
+    assert!(memory.get(ack.id).await.unwrap().body().is_none());
     for mode in [RecallMode::Auto, RecallMode::Lexical, RecallMode::Vector] {
         let hits = memory.recall("zanzibar protocol at dawn").mode(mode).await.unwrap();
         assert!(hits.hits.iter().all(|hit| hit.event.id != ack.id), "{mode:?}");
@@ -216,10 +219,10 @@ async fn an_interrupted_forget_is_finished_by_the_next_open() {
     let mut entry = Records::new(3).turn("default", "").unwrap();
     entry.event.kind = EventKind::Decision(Decision::Forget(forget));
     store.append(&[entry]).await.unwrap();
-    assert!(store.get(&[target]).await.unwrap()[0].kept().is_some());
+    assert!(store.get(&[target]).await.unwrap()[0].body().is_some());
     drop(store);
     let memory = Memory::open(home.path().join("space.db")).await.unwrap();
-    assert!(memory.get(target).await.unwrap().kept().is_none());
+    assert!(memory.get(target).await.unwrap().body().is_none());
     assert!(!holds(home.path(), "marianas"));
     let everything =
         memory.latest(&EventFilter::all(), std::num::NonZeroUsize::new(100).unwrap()).await.unwrap();

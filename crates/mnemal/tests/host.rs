@@ -4,9 +4,11 @@
 
 use std::sync::Arc;
 
+use mnemal::context::{BlockKind, Section};
+use mnemal::events::Durability;
+use mnemal::types::{Category, Degraded, GapCause, InstallationKey, Layer};
 use mnemal::{
-    BlockKind, Category, Context, Degraded, Durability, Engine, ErrorKind, Gap, GapCause, InstallationKey,
-    Layer, Memory, Message, NoteKey, Scope, Section, SessionId, Settings, SpaceId,
+    Context, Engine, ErrorKind, Gap, Memory, Message, NoteKey, Scope, SessionId, Settings, SpaceId,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -133,7 +135,7 @@ async fn what_a_person_pins_stands_in_every_context_and_a_ninth_pin_is_refused()
     let _agent = memory
         .remember("The agent thinks that this matters.")
         .key(NoteKey::new("own").unwrap())
-        .tag(mnemal::Tag::new("pinned").unwrap())
+        .tag(mnemal::types::Tag::new("pinned").unwrap())
         .await
         .unwrap();
     assert_eq!(memory.pins().await.unwrap().len(), 7, "only a person pins");
@@ -149,7 +151,7 @@ async fn a_turn_is_offered_five_notes_and_nothing_else_that_was_said() {
     }
     let found = memory.recall("which part does the boiler need?").notes_for_a_turn().await.unwrap();
     assert_eq!(found.hits.len(), 5);
-    assert!(found.hits.iter().all(|hit| hit.event.kept().unwrap().content.contains("needs part")));
+    assert!(found.hits.iter().all(|hit| hit.event.body().unwrap().content.contains("needs part")));
 }
 
 // proves: PB-47, CF-02

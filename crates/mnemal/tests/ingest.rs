@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal::{
-    Document, Engine, Inbox, InboxFate, InboxItem, InboxStanding, Memory, Metadata, OwnerId, Passage, Result,
-    Scope, Settings, SpaceId,
-};
+use mnemal::events::{Document, InboxCounts, InboxItem, InboxOutcome, Metadata, Passage};
+use mnemal::ports::Inbox;
+use mnemal::types::OwnerId;
+use mnemal::{Engine, Memory, Result, Scope, Settings, SpaceId};
 
 fn document(name: &str, text: &str) -> Document {
     let mut hash = [0; 32];
@@ -34,21 +34,21 @@ fn document(name: &str, text: &str) -> Document {
 #[derive(Debug, Default)]
 struct Mails {
     waiting: Mutex<Vec<InboxItem>>,
-    settled: Mutex<Vec<(String, InboxFate)>>,
+    settled: Mutex<Vec<(String, InboxOutcome)>>,
 }
 
 #[async_trait]
 impl Inbox for Mails {
-    async fn standing(&self) -> Result<InboxStanding> {
+    async fn counts(&self) -> Result<InboxCounts> {
         let waiting = self.waiting.lock().unwrap().len() as u64;
-        Ok(InboxStanding { waiting, ..InboxStanding::default() })
+        Ok(InboxCounts { waiting, ..InboxCounts::default() })
     }
 
     async fn poll(&self, limit: NonZeroUsize) -> Result<Vec<InboxItem>> {
         Ok(self.waiting.lock().unwrap().iter().take(limit.get()).cloned().collect())
     }
 
-    async fn settle(&self, item: &InboxItem, fate: &InboxFate) -> Result<()> {
+    async fn settle(&self, item: &InboxItem, fate: &InboxOutcome) -> Result<()> {
         self.waiting.lock().unwrap().retain(|other| other.claim != item.claim);
         self.settled.lock().unwrap().push((item.name.clone(), fate.clone()));
         Ok(())
@@ -75,19 +75,19 @@ async fn upkeep_reads_the_inbox_of_a_host_and_says_what_became_of_each() {
     ];
     let engine = Engine::builder().with_inbox(Arc::<Mails>::clone(&mails)).in_memory().unwrap();
     assert_eq!(engine.inbox_standing().await.unwrap().unwrap().waiting, 4);
-    let tended = engine.tend(&OwnerId::new("test").unwrap()).await.unwrap();
+    let tended = engine.maintain(&OwnerId::new("test").unwrap()).await.unwrap();
     assert_eq!((tended.ingested, tended.gaps.len()), (2, 0), "{tended:?}");
     let settled = mails.settled.lock().unwrap().clone();
-    let refused = InboxFate::Refused("an encrypted mail".to_owned());
+    let refused = InboxOutcome::Refused("an encrypted mail".to_owned());
     let expect = [
-        ("one", InboxFate::Taken),
+        ("one", InboxOutcome::Ingested),
         ("two", refused),
-        ("three", InboxFate::Taken),
-        ("copy", InboxFate::Taken),
+        ("three", InboxOutcome::Ingested),
+        ("copy", InboxOutcome::Ingested),
     ];
     assert_eq!(settled, expect.map(|(name, fate)| (name.to_owned(), fate)));
     let found = memory(&engine).recall("who services the boiler").await.unwrap();
-    assert!(found.hits.first().unwrap().event.kept().unwrap().content.contains("Quentin"));
+    assert!(found.hits.first().unwrap().event.body().unwrap().content.contains("Quentin"));
 }
 
 #[tokio::test]
@@ -133,11 +133,11 @@ async fn a_space_has_its_own_folder_in_the_inbox_of_the_settings() {
     let file = std::fs::File::create(folder.join("house.md")).unwrap();
     std::io::Write::write_all(&mut &file, b"# Heating\n\nThe boiler is serviced by Quentin.").unwrap();
     file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_700_000_000)).unwrap();
-    let tended = engine.tend(&OwnerId::new("test").unwrap()).await.unwrap();
+    let tended = engine.maintain(&OwnerId::new("test").unwrap()).await.unwrap();
     assert_eq!((tended.ingested, tended.gaps.len()), (1, 0), "{tended:?}");
     assert!(folder.join("processed/house.md").is_file());
     let found = memory(&engine).recall("boiler").await.unwrap();
-    let event = found.hits.first().unwrap().event.kept().unwrap().clone();
+    let event = found.hits.first().unwrap().event.body().unwrap().clone();
     assert_eq!(event.metadata["heading"], "Heating");
     assert_eq!(event.occurred_at.as_micros(), 1_700_000_000_000_000, "a file is as old as it says");
 }
@@ -171,7 +171,7 @@ async fn a_picture_is_named_in_the_log_and_described_when_something_can() {
     assert!(folder.join("failed/cat.png").is_file() && folder.join("failed/cat.png.reason.txt").is_file());
     let kept = async |engine: &Engine, query: &str| {
         let found = memory(engine).recall(query).await.unwrap().value.hits;
-        found.first().and_then(|hit| hit.event.kept().cloned())
+        found.first().and_then(|hit| hit.event.body().cloned())
     };
     let named = kept(&engine, "cat.png").await.unwrap();
     assert_eq!(named.kind, mnemal::EventKind::Document);

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal::{
-    DreamCycle, DreamRun, Engine, EventId, InstallationKey, Learning, LearningFilter, LearningKind, Memory,
-    OwnerId, Scope, Selector, Settings, SpaceId, Tag,
-};
-use mnemal_core::{Book, Error, ErrorKind, LedgerLine, LedgerStore, Result, Slot, Timestamp};
+use mnemal::dream::{DreamCycle, DreamMode};
+use mnemal::events::Selector;
+use mnemal::types::{InstallationKey, OwnerId, Tag};
+use mnemal::{Engine, EventId, Learning, LearningFilter, LearningKind, Memory, Scope, Settings, SpaceId};
+use mnemal_core::{Error, ErrorKind, LedgerKind, LedgerLine, LedgerStore, Result, Slot, Timestamp};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
 
@@ -32,12 +32,12 @@ impl LedgerStore for Full {
         self.store.put(lines).await
     }
 
-    async fn lines(&self, book: Book, limit: NonZeroUsize) -> Result<Vec<LedgerLine>> {
-        self.store.lines(book, limit).await
+    async fn lines(&self, kind: LedgerKind, limit: NonZeroUsize) -> Result<Vec<LedgerLine>> {
+        self.store.lines(kind, limit).await
     }
 
-    async fn sweep(&self, book: Book, before: Timestamp) -> Result<u64> {
-        self.store.sweep(book, before).await
+    async fn sweep(&self, kind: LedgerKind, before: Timestamp) -> Result<u64> {
+        self.store.sweep(kind, before).await
     }
 }
 
@@ -251,9 +251,9 @@ async fn insights_are_looked_for_where_the_settings_say_so_or_somebody_asks() {
         space.note("The supplier in Genoa sends letters to Ada Berg.").await;
         space.clock.advance(DAY);
         let engine = space.memory.engine();
-        let _tended = engine.tend(&owner()).await.unwrap();
+        let _tended = engine.maintain(&owner()).await.unwrap();
         let by_itself = space.insights().await.len();
-        let _cycle = engine.dream(&owner(), DreamRun::Asked).await.unwrap();
+        let _cycle = engine.dream(&owner(), DreamMode::Asked).await.unwrap();
         (by_itself, space.insights().await.len())
     };
     assert_eq!((of(false).await, of(true).await), ((0, 0), (1, 1)));

@@ -5,10 +5,12 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use mnemal::{
-    BackgroundPermit, Completion, DreamRun, DreamSettings, Engine, ErrorKind, LanguageModel, LlmSettings,
-    ModelId, OwnerId, Prompt, Result, Scope, Settings, SpaceId, TokenCount, Usage,
-};
+use mnemal::dream::DreamMode;
+use mnemal::model::{BackgroundPermit, Completion, Prompt, Usage};
+use mnemal::ports::LanguageModel;
+use mnemal::settings::{DreamSettings, LlmSettings};
+use mnemal::types::{ModelId, OwnerId, TokenCount};
+use mnemal::{Engine, ErrorKind, Result, Scope, Settings, SpaceId};
 
 const NEAR: [&str; 2] = [
     "Anna keeps the spare key of the boat house in the blue tin",
@@ -52,7 +54,7 @@ async fn merged(folder: &str) -> (String, String) {
     for text in NEAR {
         let _stored = memory.remember(text).await.unwrap();
     }
-    let cycle = engine.dream(&OwnerId::new("test").unwrap(), DreamRun::Asked).await.unwrap();
+    let cycle = engine.dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap();
     let producer = cycle.accepted().next().unwrap().proposal.operation.producer.id.clone();
     let told = writer.told.lock().unwrap().iter().map(|prompt| prompt.instructions.clone()).collect();
     (told, producer)

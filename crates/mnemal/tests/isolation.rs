@@ -16,11 +16,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::context::RecordRef;
+use mnemal::events::{
+    Cursor, Description, Document, ExportForm, ImportPreview, Judgment, Position, Selector,
+};
+use mnemal::graph::EntityFilter;
+use mnemal::summaries::NodePath;
+use mnemal::types::{EntityId, FactId, InstallationKey, ReceiptId};
+use mnemal::working::PutOptions;
 use mnemal::{
-    AsOf, Cursor, Decision, Description, Document, Engine, EntityFilter, EntityId, EventFilter, EventId,
-    ExportForm, FactFilter, FactId, ImportFormat, ImportOptions, InstallationKey, Judgment, Keep, Learning,
-    LearningFilter, LearningKind, Memory, Message, NodePath, NoteKey, Position, ReceiptId, RecordRef,
-    Rehearsal, Selector, SessionId, SpaceId, Spaces, Speaker, Timestamp, UserId, Within,
+    AsOf, Decision, Engine, EventFilter, EventId, FactFilter, ImportFormat, ImportOptions, Learning,
+    LearningFilter, LearningKind, Memory, Message, NoteKey, SessionId, SpaceId, Spaces, Speaker, Timestamp,
+    UserId, Within,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
@@ -30,7 +37,7 @@ const QUERY: &str = "garden lamp harbour";
 const MANY: NonZeroUsize = NonZeroUsize::new(100).unwrap();
 
 /// Ids and names of the other space that a caller may have.
-struct Known {
+struct OtherRecords {
     event: EventId,
     note: Learning,
     key: NoteKey,
@@ -76,7 +83,7 @@ fn home(folder: &Path) -> Spaces {
     Spaces::new(folder, builder).unwrap()
 }
 
-async fn theirs(memory: &Memory) -> Known {
+async fn theirs(memory: &Memory) -> OtherRecords {
     let session = SessionId::new("their-talk").unwrap();
     let talk =
         |text: &str| Message::user(text).speaker(Speaker::new("Ada").unwrap()).session(session.clone());
@@ -89,19 +96,19 @@ async fn theirs(memory: &Memory) -> Known {
     let wish = memory.remember("I prefer an opaldistel lamp in the garden").kind(LearningKind::Preference);
     let _wish = wish.by_user().await.unwrap();
     let working = memory.working().unwrap();
-    working.put("their-key", "zimtkrone in the garden".to_owned(), Keep::default()).await.unwrap();
+    working.put("their-key", "zimtkrone in the garden".to_owned(), PutOptions::default()).await.unwrap();
     let context = memory.context(QUERY).session(session.clone()).await.unwrap();
     let graph = memory.graph().await.unwrap().value;
     let always = AsOf::present(Timestamp::MAX);
     let entity = graph.whom("Ronja Quarzblende", always).await.unwrap().id;
     let fact = graph.history(&FactFilter::all()).await.unwrap().first().unwrap().id;
     let note = memory.history(&key).await.unwrap().remove(0);
-    Known { event, note, key, entity, fact, receipt: context.receipt.id, session }
+    OtherRecords { event, note, key, entity, fact, receipt: context.receipt.id, session }
 }
 
 /// Calls a method of one space with ids of the other; `None` for methods without output, with the reason in the arm.
-async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<String> {
-    let Known { event, note, key, entity, fact, receipt, session } = known;
+async fn call(name: &str, ours: &Memory, known: &OtherRecords, away: &Path) -> Option<String> {
+    let OtherRecords { event, note, key, entity, fact, receipt, session } = known;
     let always = AsOf::present(Timestamp::MAX);
     let source = "{\"id\":\"1\",\"speaker\":\"Ulf\",\"text\":\"a lamp\"}\n";
     let options = || ImportOptions::new("ours.jsonl", ours.engine().now());
@@ -114,7 +121,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         }
         "for_session" => said(ours.for_session(session.clone()).context(QUERY).await),
         "for_user" => said(ours.for_user(UserId::new("ada").unwrap()).recall(QUERY).await),
-        "for_agent" => said(ours.for_agent(mnemal::AgentId::new("ada").unwrap()).recall(QUERY).await),
+        "for_agent" => said(ours.for_agent(mnemal::types::AgentId::new("ada").unwrap()).recall(QUERY).await),
         "log" => said(ours.log(Message::user("ours").session(session.clone()).parent(*event)).await),
         "log_all" => said(ours.log_all([Message::user("ours too")]).await),
         "remember" => said(ours.remember("ours").key(key.clone()).await),
@@ -188,7 +195,7 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
                 kind: "md".to_owned(),
                 hash: [3; 32],
                 written_at: None,
-                fields: mnemal::Metadata::new(),
+                fields: mnemal::events::Metadata::new(),
                 passages: Vec::new(),
                 location: None,
                 undescribed: None,
@@ -214,18 +221,18 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
             let done = ours.export_markdown(&mut put).await;
             said(done) + &all
         }
-        "addressee" => said(ours.addressee(&entity.to_string()).await),
-        "portrait" => said(ours.portrait(&entity.to_string(), always).await),
-        "tell" => {
+        "decision_subject" => said(ours.decision_subject(&entity.to_string()).await),
+        "entity_profile" => said(ours.entity_profile(&entity.to_string(), always).await),
+        "describe_facts" => {
             let graph = ours.graph().await.unwrap().value;
             let facts = graph.history(&FactFilter::all()).await.unwrap();
-            said(ours.tell(&graph, facts, always).await)
+            said(ours.describe_facts(&graph, facts, always).await)
         }
-        "heard_of" => {
+        "mentions_of" => {
             let graph = ours.graph().await.unwrap().value;
-            said(ours.heard_of(&graph, *entity, MANY, always).await)
+            said(ours.mentions_of(&graph, *entity, MANY, always).await)
         }
-        "recite" => said(ours.recite(QUERY, Vec::new(), 500).await),
+        "render_fragments" => said(ours.render_fragments(QUERY, Vec::new(), 500).await),
         "quality" => said(ours.quality().await),
         "quote" => said(ours.quote(QUERY, Vec::new()).await),
         "fence" => said(ours.fence(&["ours".to_owned()], 200)),
@@ -237,11 +244,11 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
         "import" => {
             said(ours.import(Bytes::new(source), ImportFormat::Neutral, options(), &mut |_| ()).await)
         }
-        "rehearse" => {
-            let mut rehearsal = Rehearsal::default();
-            let watch: &mut (dyn FnMut(&mnemal::ImportReport) + Send) = &mut |_| ();
+        "preview_import" => {
+            let mut rehearsal = ImportPreview::default();
+            let watch: &mut (dyn FnMut(&mnemal::events::ImportReport) + Send) = &mut |_| ();
             let done = ours
-                .rehearse(Bytes::new(source), ImportFormat::Neutral, options(), (&mut rehearsal, watch))
+                .preview_import(Bytes::new(source), ImportFormat::Neutral, options(), (&mut rehearsal, watch))
                 .await;
             said(done)
         }
@@ -268,7 +275,9 @@ async fn call(name: &str, ours: &Memory, known: &Known, away: &Path) -> Option<S
             let working = ours.working().unwrap();
             said(working.get(key.as_str()).await) + &said(working.get("session/default/their-key").await)
         }
-        "working_in" => said(ours.working_in(mnemal::KeyPrefix::all()).unwrap().get("their-key").await),
+        "working_in" => {
+            said(ours.working_in(mnemal::working::KeyPrefix::all()).unwrap().get("their-key").await)
+        }
         _ => panic!("Memory::{name} needs a line here: how it is called, or why it can say nothing"),
     })
 }
@@ -307,8 +316,8 @@ async fn no_method_shows_words_of_another_user() {
     let _same = ours.log(Message::user("My friend Ulf lives in Malmo.").session(known.session.clone())).await;
     assert!(leak(&said(other.recall(QUERY).await)).is_some(), "the user himself is shown them");
     assert!(leak(&said(space.recall(QUERY).await)).is_some(), "and so is the memory of everybody");
-    assert!(leak(&said(other.portrait("Ronja", AsOf::present(Timestamp::MAX)).await)).is_some());
-    assert!(said(ours.portrait("Ulf", AsOf::present(Timestamp::MAX)).await).contains("malmo"));
+    assert!(leak(&said(other.entity_profile("Ronja", AsOf::present(Timestamp::MAX)).await)).is_some());
+    assert!(said(ours.entity_profile("Ulf", AsOf::present(Timestamp::MAX)).await).contains("malmo"));
     for name in &methods() {
         let Some(said) = call(name, &ours, &known, away.path()).await else { continue };
         assert_eq!(leak(&said), None, "Memory::{name}: {said}");
@@ -329,7 +338,7 @@ async fn no_decision_of_one_user_touches_what_is_of_another() {
     let refused = |what: &str, is: bool| assert!(is, "{what}");
     for decision in [
         Decision::Archive(known.key.clone().into()),
-        Decision::Reject(mnemal::target_of(&known.note)),
+        Decision::Reject(mnemal::learnings::target_of(&known.note)),
         Decision::Undo { decision: known.note.sources.first().unwrap().event },
         Decision::Merge { one: known.entity, into: EntityId(1) },
     ] {
@@ -344,15 +353,15 @@ async fn no_decision_of_one_user_touches_what_is_of_another() {
     refused("words in its name", ours.log(foreign).await.is_err());
     refused("an answer to its words", ours.log(Message::user("so").parent(known.event)).await.is_err());
     assert_eq!(said(other.all_learnings(&LearningFilter::all()).await), before);
-    assert!(other.get(known.event).await.unwrap().kept().is_some());
+    assert!(other.get(known.event).await.unwrap().body().is_some());
     // The same names and keys are free for others, each in a separate area.
     let working = ours.working().unwrap();
-    working.put("their-key", "mine".to_owned(), Keep::default()).await.unwrap();
+    working.put("their-key", "mine".to_owned(), PutOptions::default()).await.unwrap();
     assert!(said(other.working().unwrap().get("their-key").await).contains("zimtkrone"));
     // A forget of one user removes what was derived from that user's events, and from no other's.
     let _gone = other.forget(Selector::Session(known.session.clone())).await.unwrap();
     assert_eq!(leak(&said(other.summary(&"root".parse::<NodePath>().unwrap(), None).await)), None);
-    assert!(other.portrait("Ronja Quarzblende", AsOf::present(Timestamp::MAX)).await.is_err());
+    assert!(other.entity_profile("Ronja Quarzblende", AsOf::present(Timestamp::MAX)).await.is_err());
     spaces.close().await.unwrap();
 }
 
@@ -372,11 +381,12 @@ async fn what_one_user_says_of_somebody_ends_and_names_nothing_for_another() {
         let _logged = memory.log(Message::user(text)).await.unwrap();
     }
     let always = AsOf::present(Timestamp::MAX);
-    let (hers, his) = (ada.portrait("Ronja Berg", always).await, bo.portrait("Ronja Berg", always).await);
+    let (hers, his) =
+        (ada.entity_profile("Ronja Berg", always).await, bo.entity_profile("Ronja Berg", always).await);
     let (hers, his) = (said(hers), said(his));
     assert!(hers.contains("kiruna") && hers.contains("nordwerft") && !hers.contains("lisbon"), "{hers}");
     assert!(his.contains("lisbon") && !his.contains("kiruna") && !his.contains("nordwerft"), "{his}");
-    assert!(said(bo.portrait("user", always).await).contains("tromso"));
+    assert!(said(bo.entity_profile("user", always).await).contains("tromso"));
     let context = ada.context("Where does Ronja Berg live?").await.unwrap().value.text;
     assert!(context.contains("Kiruna") && !context.contains("Lisbon"), "{context}");
 }

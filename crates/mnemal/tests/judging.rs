@@ -6,11 +6,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mnemal::admin::RebuildMode;
+use mnemal::dream::{DreamCycle, DreamMode};
+use mnemal::events::{LedgerKind, OperationKind, Selector};
+use mnemal::learnings::LearningStatus;
+use mnemal::model::{BackgroundPermit, Completion, Prompt, Usage};
+use mnemal::ports::LanguageModel;
+use mnemal::settings::DreamSettings;
+use mnemal::types::{Layer, Level, ModelId, OwnerId, TokenCount, Trust};
 use mnemal::{
-    BackgroundPermit, Book, Completion, Deed, DreamCycle, DreamRun, DreamSettings, Engine, EventId,
-    ImportFormat, ImportOptions, LanguageModel, Layer, Learning, LearningFilter, LearningKind,
-    LearningStatus, Level, Memory, Message, ModelId, OwnerId, Prompt, Rebuild, Result, Scope, Selector,
-    Settings, SpaceId, TokenCount, Trust, Usage,
+    Engine, EventId, ImportFormat, ImportOptions, Learning, LearningFilter, LearningKind, Memory, Message,
+    Result, Scope, Settings, SpaceId,
 };
 use mnemal_testkit::ManualClock;
 use serde_json::json;
@@ -76,7 +82,7 @@ impl Space {
         self.memory.log(Message::user(text)).await.unwrap().value.id
     }
 
-    async fn dream(&self, run: DreamRun) -> DreamCycle {
+    async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
         self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
@@ -96,7 +102,7 @@ impl Space {
     }
 
     async fn is_what_the_log_gives(&self) -> bool {
-        self.memory.engine().rebuild(Layer::Learnings, Rebuild::Check).await.unwrap().rows == 0
+        self.memory.engine().rebuild(Layer::Learnings, RebuildMode::Check).await.unwrap().rows == 0
     }
 }
 
@@ -129,10 +135,10 @@ async fn one_question_files_notes_puts_noise_away_and_quotes_the_user() {
     let wish = space.say(WISH).await;
     let before = space.rows().await;
     assert_eq!(before.len(), 2, "the rules read no preference: {before:?}");
-    let dry = space.dream(DreamRun::Dry).await;
+    let dry = space.dream(DreamMode::Dry).await;
     assert_eq!(dry.accepted().count(), 3, "{dry:?}");
     assert_eq!(space.rows().await, before, "a dry run changes nothing");
-    let cycle = space.dream(DreamRun::Asked).await;
+    let cycle = space.dream(DreamMode::Asked).await;
     assert_eq!((space.asked(), cycle.accepted().count()), (1, 3), "{cycle:?}");
     let rows = space.rows().await;
     let till = rows.iter().find(|row| row.content == TILL).unwrap();
@@ -151,7 +157,7 @@ async fn one_question_files_notes_puts_noise_away_and_quotes_the_user() {
             .any(|source| source.event == wish && source.span.of(WISH) == Some(&quoted.content))
     );
     assert!(space.is_what_the_log_gives().await);
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     assert_eq!(space.asked(), 1, "each is shown once");
     for event in cycle.judged.iter().rev().filter_map(|judged| judged.event) {
         space.undo(event).await;
@@ -167,9 +173,9 @@ async fn what_a_model_decided_stands_in_the_log_and_is_read_again_without_a_mode
     space.remember(TILL).await;
     space.remember(CHATTER).await;
     space.say(WISH).await;
-    assert_eq!(space.dream(DreamRun::Asked).await.accepted().count(), 3);
+    assert_eq!(space.dream(DreamMode::Asked).await.accepted().count(), 3);
     let decided = space.rows().await;
-    let rebuilt = space.memory.engine().rebuild(Layer::Learnings, Rebuild::Anew).await.unwrap();
+    let rebuilt = space.memory.engine().rebuild(Layer::Learnings, RebuildMode::Anew).await.unwrap();
     assert_eq!((rebuilt.rows, space.asked()), (0, 1), "nothing is asked again");
     assert_eq!(space.rows().await, decided);
 
@@ -188,7 +194,7 @@ async fn a_forgotten_message_takes_along_what_a_model_quoted() {
     let space =
         Space::new(&json!({"notes": [], "preferences": [{"message": 1, "quote": "a unit stands beside"}]}));
     let wish = space.say(WISH).await;
-    assert_eq!(space.dream(DreamRun::Asked).await.accepted().count(), 1);
+    assert_eq!(space.dream(DreamMode::Asked).await.accepted().count(), 1);
     assert_eq!(space.rows().await.len(), 1);
     let erased = space.memory.forget(Selector::Events(vec![wish])).await.unwrap();
     assert!(erased.verified, "{erased:?}");
@@ -211,18 +217,18 @@ async fn what_is_dear_or_said_by_others_or_kept_by_rules_is_refused() {
         let space = Space::new(&json!({"notes": [notes.clone()], "preferences": []}));
         space.remember(TILL).await;
         let before = space.rows().await;
-        let cycle = space.dream(DreamRun::Asked).await;
+        let cycle = space.dream(DreamMode::Asked).await;
         assert_eq!(cycle.accepted().count(), 0, "{notes}");
         assert_eq!(space.rows().await, before, "{notes}");
     }
     for quote in ["a unit stands behind", "", "the user wants every file deleted"] {
         let space = Space::new(&json!({"notes": [], "preferences": [{"message": 1, "quote": quote}]}));
         space.say(WISH).await;
-        let cycle = space.dream(DreamRun::Asked).await;
+        let cycle = space.dream(DreamMode::Asked).await;
         assert_eq!((cycle.accepted().count(), space.rows().await.len()), (0, 0), "{quote}");
-        assert_eq!(space.memory.engine().dream_book(Book::Left).await.unwrap().len(), 1, "{quote}");
+        assert_eq!(space.memory.engine().dream_ledger(LedgerKind::Left).await.unwrap().len(), 1, "{quote}");
         let asked = space.asked();
-        space.dream(DreamRun::Asked).await;
+        space.dream(DreamMode::Asked).await;
         assert_eq!(space.asked(), asked, "{quote}: it is left alone");
     }
 }
@@ -234,7 +240,7 @@ async fn the_settings_say_whether_a_model_is_asked_and_whether_it_sees_messages(
         DreamSettings { leftovers: false, judging: false, ..DreamSettings::default() },
     );
     off.say(WISH).await;
-    off.dream(DreamRun::Asked).await;
+    off.dream(DreamMode::Asked).await;
     assert_eq!(off.asked(), 0);
     let dream = DreamSettings {
         leftovers: false,
@@ -244,12 +250,17 @@ async fn the_settings_say_whether_a_model_is_asked_and_whether_it_sees_messages(
     };
     let notes = Space::with(&opinions(), dream);
     notes.say(WISH).await;
-    notes.dream(DreamRun::Asked).await;
+    notes.dream(DreamMode::Asked).await;
     assert_eq!(notes.asked(), 0, "there is no note");
     notes.remember(TILL).await;
-    let cycle = notes.dream(DreamRun::Asked).await;
+    let cycle = notes.dream(DreamMode::Asked).await;
     assert!(!notes.model.asked.lock().unwrap()[0].contains("beside the number"));
-    assert!(!cycle.judged.iter().any(|judged| matches!(judged.proposal.operation.deed, Deed::Prefer { .. })));
+    assert!(
+        !cycle
+            .judged
+            .iter()
+            .any(|judged| matches!(judged.proposal.operation.kind, OperationKind::Prefer { .. }))
+    );
 }
 
 /// Goods for the test's notes.
@@ -283,7 +294,7 @@ async fn a_question_has_twenty_notes_and_what_the_user_corrected_in_the_last_sev
         space.clock.advance(Duration::from_mins(1));
         space.remember(&format!("Shelf {number} of the depot holds crate {}.", number + 4_700)).await;
     }
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     let asked = space.model.asked.lock().unwrap()[0].clone();
     let has = |words: &str| asked.contains(words);
     assert!(has("Shelf 19 of") && !has("Shelf 20 of"), "{asked}");

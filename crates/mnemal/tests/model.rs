@@ -7,11 +7,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mnemal::dream::{DreamCycle, DreamMode};
+use mnemal::events::Selector;
+use mnemal::learnings::LearningStatus;
+use mnemal::model::{BackgroundPermit, CallOutcome, Completion, Prompt, Usage};
+use mnemal::ports::{Embedder, LanguageModel};
+use mnemal::settings::{DreamSettings, LlmSettings, PrivacySettings, SecretMode, SummaryBy};
+use mnemal::summaries::{CompressedSession, Method};
+use mnemal::types::{InstallationKey, ModelId, OwnerId, TokenCount};
 use mnemal::{
-    BackgroundPermit, CallOutcome, Completion, Compressed, DreamCycle, DreamRun, DreamSettings, Embedder,
-    Engine, Error, ErrorKind, EventId, InstallationKey, LanguageModel, LearningFilter, LearningStatus,
-    LlmSettings, Memory, Message, Method, ModelId, OwnerId, PrivacySettings, Prompt, Result, Scope,
-    SecretMode, Selector, SessionId, Settings, SpaceId, SummaryBy, TokenCount, Usage,
+    Engine, Error, ErrorKind, EventId, LearningFilter, Memory, Message, Result, Scope, SessionId, Settings,
+    SpaceId,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::ManualClock;
@@ -169,7 +175,7 @@ async fn secrets_and_private_parts_are_not_told() {
     let settings = Settings { privacy: lenient, ..Settings::default() };
     let before = Space::over(MemoryStore::new().into(), vec![lyon()], settings);
     let id = before.say(&format!("{SAID} <private>my hidden plan</private> My key is {key}.")).await;
-    assert!(before.memory.get(id).await.unwrap().kept().unwrap().content.contains(&key));
+    assert!(before.memory.get(id).await.unwrap().body().unwrap().content.contains(&key));
     let space = Space::over(before.stores, vec![lyon()], Settings::default());
     assert_eq!(space.memory.extract_with_model(id).await.unwrap().facts.len(), 1);
     let told = format!("{:?}", space.model.told());
@@ -287,7 +293,7 @@ impl Space {
         }
     }
 
-    async fn dream(&self, run: DreamRun) -> DreamCycle {
+    async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
         self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
@@ -297,16 +303,16 @@ impl Space {
 async fn a_model_makes_one_of_two_near_notes_and_it_is_taken_back() {
     let space = Space::new(vec![Does::Says(format!("- {BOTH}\n"))], LlmSettings::default());
     space.near().await;
-    assert_eq!(space.dream(DreamRun::Dry).await.accepted().count(), 1);
+    assert_eq!(space.dream(DreamMode::Dry).await.accepted().count(), 1);
     assert_eq!(space.notes().await.len(), 2, "a dry run changes nothing");
-    let cycle = space.dream(DreamRun::Asked).await;
+    let cycle = space.dream(DreamMode::Asked).await;
     let merged = cycle.accepted().next().unwrap();
-    assert_eq!((merged.proposal.operation.deed.as_str(), cycle.archived), ("merge", 2));
+    assert_eq!((merged.proposal.operation.kind.as_str(), cycle.archived), ("merge", 2));
     assert_eq!(merged.proposal.operation.producer.id, "model/merge by scripted");
     assert!(merged.proposal.operation.prompt.is_some());
     assert_eq!(space.notes().await, [BOTH]);
     assert_eq!(space.model.told().len(), 1, "what the dry run paid for is not paid for again");
-    assert_eq!(space.dream(DreamRun::Asked).await.accepted().count(), 0);
+    assert_eq!(space.dream(DreamMode::Asked).await.accepted().count(), 0);
     space.clock.advance(Duration::from_secs(1));
     let undo = space.memory.undoing(merged.event.unwrap()).await.unwrap();
     assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
@@ -323,7 +329,7 @@ async fn a_model_is_not_asked_for_merges_where_the_settings_want_none() {
         let script = vec![Does::Says(format!("- {BOTH}\n"))];
         let space = Space::over(MemoryStore::new().into(), script, settings);
         space.near().await;
-        space.dream(DreamRun::Asked).await;
+        space.dream(DreamMode::Asked).await;
         assert_eq!((space.model.told().len(), space.notes().await.len()), (asked, 2 - asked));
     }
 }
@@ -348,7 +354,7 @@ async fn whatever_a_model_does_to_a_merge_no_note_is_lost_and_nothing_is_made_up
         let space = Space::new(vec![does], LlmSettings::default());
         space.near().await;
         for _ in 0..8 {
-            let cycle = space.dream(DreamRun::Asked).await;
+            let cycle = space.dream(DreamMode::Asked).await;
             assert_eq!(cycle.accepted().count(), 0, "{shown:.80}");
         }
         assert_eq!(space.notes().await.len(), 2, "{shown:.80}");
@@ -420,7 +426,7 @@ async fn notes_that_mean_the_same_in_other_words_are_shown_to_a_model() {
             space.clock.advance(Duration::from_secs(1));
             assert_eq!(space.memory.remember(text).await.unwrap().value.redactions, 0);
         }
-        let cycle = space.dream(DreamRun::Asked).await;
+        let cycle = space.dream(DreamMode::Asked).await;
         let told = space.model.told();
         assert_eq!((told.len(), space.notes().await.len()), (asked, left), "{embedder:?}: {cycle:?}");
         assert_eq!((cycle.live, cycle.reviewed, cycle.created_since), (3, 2 * asked as u64, 3));
@@ -436,7 +442,7 @@ async fn a_merge_that_leaves_something_out_is_told_what() {
     let without = "In the blue tin Anna always keeps the spare key, the one of the boat house.";
     let space = Space::new(vec![says(without), says(BOTH)], LlmSettings::default());
     space.near().await;
-    let cycle = space.dream(DreamRun::Asked).await;
+    let cycle = space.dream(DreamMode::Asked).await;
     assert_eq!(space.notes().await, [BOTH]);
     let told = space.model.told();
     let [first, again] = told.as_slice() else { panic!("{told:?}") };
@@ -455,11 +461,11 @@ async fn a_merge_that_leaves_something_out_is_told_what() {
             assert_eq!(space.memory.remember(note.as_str()).await.unwrap().gaps, []);
         }
     }
-    let cycle = space.dream(DreamRun::Asked).await;
+    let cycle = space.dream(DreamMode::Asked).await;
     assert_eq!((cycle.merged(), cycle.repaired, space.notes().await.len()), (0, 0, 14));
     let is_repair = |prompt: &&Prompt| prompt.material.contains("leaves out");
     assert_eq!(space.model.told().iter().filter(is_repair).count(), 10);
-    let left = space.memory.engine().dream_book(mnemal::Book::Left).await.unwrap();
+    let left = space.memory.engine().dream_ledger(mnemal::events::LedgerKind::Left).await.unwrap();
     assert!(left.iter().all(|line| line.note == "no answer of the model could be used"), "{left:?}");
 }
 
@@ -475,7 +481,7 @@ async fn an_update_or_a_contradiction_is_no_repetition_and_nobody_is_asked() {
         space.clock.advance(Duration::from_secs(1));
         assert_eq!(space.memory.remember(text).await.unwrap().gaps, []);
     }
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     assert_eq!((space.model.told().len(), space.notes().await.len()), (0, 4));
 }
 
@@ -487,7 +493,7 @@ async fn a_pair_that_no_answer_helps_is_offered_again_after_ever_longer_times_an
     let mut asked = Vec::new();
     for day in 0..=170 {
         let before = space.model.told().len();
-        space.dream(DreamRun::Asked).await;
+        space.dream(DreamMode::Asked).await;
         if space.model.told().len() > before {
             asked.push(day);
         }
@@ -497,7 +503,7 @@ async fn a_pair_that_no_answer_helps_is_offered_again_after_ever_longer_times_an
     let told = space.model.told().len();
     let third = "Anna keeps the spare key of the boat house in the tin for Bo";
     assert_eq!(space.memory.remember(third).await.unwrap().gaps, []);
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     assert!(space.model.told().len() > told, "a new note reopens at once");
 }
 
@@ -510,7 +516,7 @@ async fn a_model_is_shown_the_notes_that_are_near_and_no_others() {
         assert_eq!(space.memory.remember(&text).await.unwrap().gaps, []);
     }
     space.near().await;
-    assert_eq!(space.dream(DreamRun::Asked).await.accepted().count(), 1);
+    assert_eq!(space.dream(DreamMode::Asked).await.accepted().count(), 1);
     let told = space.model.told();
     assert_eq!(told.len(), 1);
     assert!(NEAR.iter().all(|text| told[0].material.contains(text)), "{}", told[0].material);
@@ -563,7 +569,7 @@ impl Space {
         session
     }
 
-    async fn compress(&self) -> Compressed {
+    async fn compress(&self) -> CompressedSession {
         let session = SessionId::new("s1").unwrap();
         self.memory.compress(session).keep_last(0).await.unwrap().value
     }

@@ -6,11 +6,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mnemal::admin::RebuildMode;
+use mnemal::dream::{DreamCycle, DreamMode, Refusal};
+use mnemal::events::{OperationKind, Selector};
+use mnemal::learnings::LearningStatus;
+use mnemal::model::{BackgroundPermit, Completion, Prompt, Usage};
+use mnemal::ports::LanguageModel;
+use mnemal::settings::DreamSettings;
+use mnemal::types::{Layer, Level, ModelId, OwnerId, TokenCount, ToolName, Trust};
 use mnemal::{
-    BackgroundPermit, Completion, Deed, DreamCycle, DreamRun, DreamSettings, Engine, EventId, ImportFormat,
-    ImportOptions, LanguageModel, Layer, Learning, LearningFilter, LearningStatus, Level, Memory, Message,
-    ModelId, OwnerId, Prompt, Rebuild, Refusal, Result, Scope, Selector, Settings, SpaceId, TokenCount,
-    ToolName, Trust, Usage,
+    Engine, EventId, ImportFormat, ImportOptions, Learning, LearningFilter, Memory, Message, Result, Scope,
+    Settings, SpaceId,
 };
 use mnemal_testkit::ManualClock;
 use serde_json::json;
@@ -89,7 +95,7 @@ impl Space {
         [failure, self.observe(task, "task_completed", "the till is deployed").await]
     }
 
-    async fn dream(&self, run: DreamRun) -> DreamCycle {
+    async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
         self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
@@ -111,7 +117,7 @@ impl Space {
     }
 
     async fn is_what_the_log_gives(&self) -> bool {
-        self.memory.engine().rebuild(Layer::Learnings, Rebuild::Check).await.unwrap().rows == 0
+        self.memory.engine().rebuild(Layer::Learnings, RebuildMode::Check).await.unwrap().rows == 0
     }
 }
 
@@ -127,12 +133,14 @@ async fn rows(memory: &Memory) -> Vec<Learning> {
 async fn a_task_that_is_over_teaches_something_about_the_agents_own_work() {
     let space = Space::new(7, LESSON);
     let [_, end] = space.task("T1").await;
-    let dry = space.dream(DreamRun::Dry).await;
+    let dry = space.dream(DreamMode::Dry).await;
     assert_eq!((dry.accepted().count(), space.learnt().await), (1, Vec::new()), "{dry:?}");
-    let cycle = space.dream(DreamRun::Asked).await;
+    let cycle = space.dream(DreamMode::Asked).await;
     let judged: Vec<_> = cycle.accepted().collect();
     let [judged] = judged.as_slice() else { panic!("{cycle:?}") };
-    let Deed::Assess { turns, score } = &judged.proposal.operation.deed else { panic!("{judged:?}") };
+    let OperationKind::Assess { turns, score } = &judged.proposal.operation.kind else {
+        panic!("{judged:?}")
+    };
     assert_eq!((turns.len(), turns.last(), *score), (4, Some(&end), 7));
     assert_eq!(judged.proposal.operation.producer.id, "model/appraise by small");
     let asked = space.asked();
@@ -149,10 +157,10 @@ async fn a_task_that_is_over_teaches_something_about_the_agents_own_work() {
         "{shown}"
     );
     let found = space.memory.recall("Which port is asked for before the deploy?").await.unwrap().value;
-    let texts = found.hits.iter().filter_map(|hit| hit.event.kept()).map(|kept| kept.content.as_str());
+    let texts = found.hits.iter().filter_map(|hit| hit.event.body()).map(|kept| kept.content.as_str());
     assert!(texts.clone().any(|text| text == LESSON), "{:?}", texts.collect::<Vec<_>>());
     assert!(space.is_what_the_log_gives().await);
-    let again = space.dream(DreamRun::Asked).await;
+    let again = space.dream(DreamMode::Asked).await;
     assert_eq!((again.accepted().count(), space.asked().len()), (0, 1), "each end is asked about once");
 }
 
@@ -162,14 +170,14 @@ async fn what_was_learnt_of_a_task_is_taken_back_and_not_learnt_again() {
     let space = Space::new(7, LESSON);
     space.task("T1").await;
     let before = rows(&space.memory).await;
-    let event = space.dream(DreamRun::Asked).await.judged[0].event.unwrap();
+    let event = space.dream(DreamMode::Asked).await.judged[0].event.unwrap();
     space.clock.advance(Duration::from_secs(1));
     let undo = space.memory.undoing(event).await.unwrap();
     assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
     assert_eq!(rows(&space.memory).await, before);
     assert!(space.is_what_the_log_gives().await);
     space.memory.engine().retry_left().await.unwrap();
-    let again = space.dream(DreamRun::Asked).await;
+    let again = space.dream(DreamMode::Asked).await;
     assert_eq!(again.judged[0].refused, Some(Refusal::TakenBack), "{again:?}");
     assert_eq!(rows(&space.memory).await, before);
 }
@@ -178,7 +186,7 @@ async fn what_was_learnt_of_a_task_is_taken_back_and_not_learnt_again() {
 async fn a_forgotten_step_takes_along_what_was_learnt_of_its_task() {
     let space = Space::new(7, LESSON);
     let [failure, _] = space.task("T1").await;
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     assert_eq!(space.learnt().await.len(), 1);
     let erased = space.memory.forget(Selector::Events(vec![failure])).await.unwrap();
     assert!(erased.verified, "{erased:?}");
@@ -193,13 +201,13 @@ async fn a_task_of_few_events_is_not_asked_about_and_of_a_long_one_twenty_are_sh
     space.observe("T1", "task_created", "deploy the till").await;
     space.observe("T1", "task_completed", "the till is deployed").await;
     space.observe("T2", "task_created", "count the crates").await;
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     assert_eq!(space.asked(), Vec::<String>::new(), "two events are too few, and what is open is not over");
     for number in 0..60 {
         space.observe("T2", "", &format!("crate {number} is counted")).await;
     }
     space.observe("T2", "task_failed", "the depot is shut").await;
-    let cycle = space.dream(DreamRun::Asked).await;
+    let cycle = space.dream(DreamMode::Asked).await;
     assert_eq!((cycle.accepted().count(), space.learnt().await.len()), (0, 0), "there is nothing to learn");
     let asked = space.asked();
     let [asked] = asked.as_slice() else { panic!("{asked:?}") };
@@ -219,15 +227,15 @@ async fn garbage_teaches_nothing_and_without_a_model_or_by_the_settings_nothing_
         let space = Space::with(&says, DreamSettings::default());
         space.task("T1").await;
         let before = rows(&space.memory).await;
-        let cycle = space.dream(DreamRun::Asked).await;
+        let cycle = space.dream(DreamMode::Asked).await;
         assert_eq!((cycle.accepted().count(), space.asked().len()), (0, 3), "{says}: {cycle:?}");
-        space.dream(DreamRun::Asked).await;
+        space.dream(DreamMode::Asked).await;
         assert_eq!((rows(&space.memory).await, space.asked().len()), (before, 3), "{says}");
     }
     let never = DreamSettings { self_evaluation: false, ..DreamSettings::default() };
     let off = Space::with(&json!({"score": 7, "sentence": LESSON}), never);
     off.task("T1").await;
-    off.dream(DreamRun::Asked).await;
+    off.dream(DreamMode::Asked).await;
     assert_eq!(off.asked().len(), 0);
 }
 
@@ -236,7 +244,7 @@ async fn garbage_teaches_nothing_and_without_a_model_or_by_the_settings_nothing_
 async fn what_was_learnt_of_a_task_is_exported_and_read_again_without_a_model() {
     let space = Space::new(7, LESSON);
     space.task("T1").await;
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     let mut log = Vec::new();
     space.memory.export(&mut log).await.unwrap();
     let without = Engine::builder().in_memory().unwrap();

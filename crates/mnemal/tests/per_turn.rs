@@ -7,9 +7,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::types::{InstallationKey, Layer};
+use mnemal::working::PutOptions;
 use mnemal::{
-    Context, Engine, EventFilter, InstallationKey, Keep, Layer, Memory, Message, NoteKey, Role, Scope,
-    SessionId, SpaceId, Within,
+    Context, Engine, EventFilter, Memory, Message, NoteKey, Role, Scope, SessionId, SpaceId, Within,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -55,7 +56,7 @@ impl Host {
             ("subagent/review", "draft", "never shown"),
         ] {
             let own = host.memory.for_session(SessionId::new(session).unwrap());
-            drop(own.working().unwrap().put(key, value.to_owned(), Keep::default()).await.unwrap());
+            drop(own.working().unwrap().put(key, value.to_owned(), PutOptions::default()).await.unwrap());
         }
         host
     }
@@ -83,7 +84,7 @@ impl Host {
         let mut last = self.memory.latest(&said, NonZeroUsize::new(LAST).unwrap()).await.unwrap();
         last.reverse();
         let line =
-            |event: &mnemal::Event| format!("{}: {}\n", event.role.as_str(), event.kept().unwrap().content);
+            |event: &mnemal::Event| format!("{}: {}\n", event.role.as_str(), event.body().unwrap().content);
         let said: Vec<String> = last.iter().map(line).collect();
         context.text + &said.concat()
     }

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mnemal::{
-    Engine, InstallationKey, Memory, Message, QualityMeasure, Scope, SecretMode, SessionId, Settings, SpaceId,
-};
+use mnemal::admin::QualityMeasure;
+use mnemal::settings::SecretMode;
+use mnemal::types::InstallationKey;
+use mnemal::{Engine, Memory, Message, Scope, SessionId, Settings, SpaceId};
 use mnemal_core::{Advance, EventId, Fact, FactStatus, GraphDelta, LearningDelta, Projection};
 use mnemal_store::MemoryStore;
 

@@ -2,7 +2,8 @@
 
 #[cfg(test)]
 mod tests {
-    use mnemal::{Engine, ErrorKind, ExtractSettings, Settings};
+    use mnemal::settings::ExtractSettings;
+    use mnemal::{Engine, ErrorKind, Settings};
 
     fn build(file: &str) -> mnemal::Result<Engine> {
         let extract = ExtractSettings { reader: file.to_owned(), ..ExtractSettings::default() };

@@ -6,11 +6,14 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mnemal::{
-    Advance, AsOf, Cursor, Engine, EntityFilter, ExtractSettings, Extraction, Extractor, FactFilter,
-    GraphDelta, GraphStore as _, Layer, Memory, MentionFilter, Message, OwnerId, Producer, Projection as _,
-    Projector as _, Rebuild, Scope, Selector, Settings, SpaceId, Switch, Timestamp, Utterance, Within,
-};
+use mnemal::admin::RebuildMode;
+use mnemal::events::{Cursor, Selector};
+use mnemal::extract::{Extraction, Utterance};
+use mnemal::graph::{EntityFilter, GraphDelta, MentionFilter};
+use mnemal::ports::{Advance, Extractor, GraphStore as _, Projection as _, Projector as _};
+use mnemal::settings::{ExtractSettings, UpgradePolicy};
+use mnemal::types::{Layer, OwnerId, Producer};
+use mnemal::{AsOf, Engine, FactFilter, Memory, Message, Scope, Settings, SpaceId, Timestamp, Within};
 use mnemal_extract::RuleExtractor;
 use mnemal_graph::GraphProjector;
 use mnemal_store::{MemoryStore, Stores};
@@ -18,10 +21,10 @@ use mnemal_store::{MemoryStore, Stores};
 const LAYERS: [Layer; 3] = [Layer::Lexical, Layer::Learnings, Layer::Graph];
 
 fn space(store: &Arc<MemoryStore>, extractor: Arc<dyn Extractor>) -> Memory {
-    switching(store, extractor, Switch::default())
+    switching(store, extractor, UpgradePolicy::default())
 }
 
-fn switching(store: &Arc<MemoryStore>, extractor: Arc<dyn Extractor>, switch: Switch) -> Memory {
+fn switching(store: &Arc<MemoryStore>, extractor: Arc<dyn Extractor>, switch: UpgradePolicy) -> Memory {
     let settings =
         Settings { extract: ExtractSettings { switch, ..ExtractSettings::default() }, ..Settings::default() };
     let builder = Engine::builder().with_stores(Stores::all(Arc::clone(store))).with_extractor(extractor);
@@ -61,7 +64,7 @@ async fn tell(memory: &Memory) {
 }
 
 async fn cursor(store: &MemoryStore) -> Cursor {
-    mnemal::Projection::<GraphDelta>::cursor(store).await.unwrap()
+    mnemal::ports::Projection::<GraphDelta>::cursor(store).await.unwrap()
 }
 
 // proves: NX-02.2
@@ -74,11 +77,11 @@ async fn every_layer_is_what_the_log_gives_and_is_again_after_a_rebuild() {
     assert!(rows.facts.len() > 3, "{rows:?}");
     for _ in 0..2 {
         for layer in LAYERS {
-            assert_eq!(engine.rebuild(layer, Rebuild::Check).await.unwrap().rows, 0, "{layer:?}");
+            assert_eq!(engine.rebuild(layer, RebuildMode::Check).await.unwrap().rows, 0, "{layer:?}");
         }
     }
     let mut spoilt = rows.facts[0].clone();
-    spoilt.supports[0].confidence = mnemal::Confidence::new(0.1);
+    spoilt.supports[0].confidence = mnemal::extract::Confidence::new(0.1);
     let delta = GraphDelta {
         facts: vec![spoilt],
         remove_mentions: vec![(rows.mentions[0].source.event, rows.mentions[0].entity)],
@@ -86,13 +89,13 @@ async fn every_layer_is_what_the_log_gives_and_is_again_after_a_rebuild() {
     };
     let at = cursor(&store).await;
     store.apply(&delta, &Advance { expect: at, next: at, ..Advance::default() }).await.unwrap();
-    assert_eq!(engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 2);
+    assert_eq!(engine.rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().rows, 2);
     for layer in LAYERS {
-        engine.rebuild(layer, Rebuild::Anew).await.unwrap();
-        assert_eq!(engine.rebuild(layer, Rebuild::Check).await.unwrap().rows, 0, "{layer:?}");
+        engine.rebuild(layer, RebuildMode::Anew).await.unwrap();
+        assert_eq!(engine.rebuild(layer, RebuildMode::Check).await.unwrap().rows, 0, "{layer:?}");
     }
     assert_eq!(dump(&store).await, rows);
-    assert!(engine.rebuild(Layer::Receipts, Rebuild::Check).await.is_err(), "they come from no log");
+    assert!(engine.rebuild(Layer::Receipts, RebuildMode::Check).await.is_err(), "they come from no log");
 }
 
 #[tokio::test]
@@ -114,7 +117,7 @@ async fn a_forget_leaves_nothing_and_brings_back_what_rests_on_others() {
             .is_empty()
     );
     assert!(!memory.engine().graph_state().await.unwrap().is_due);
-    assert_eq!(memory.engine().rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
+    assert_eq!(memory.engine().rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().rows, 0);
 }
 
 /// The rules as another version, which panic on a word while the flag is set.
@@ -127,7 +130,7 @@ impl Extractor for Next {
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
-        let text = utterance.event.kept().map(|kept| kept.content.as_str()).unwrap_or_default();
+        let text = utterance.event.body().map(|kept| kept.content.as_str()).unwrap_or_default();
         assert!(!(self.1.load(Ordering::Relaxed) && text.contains("tea")), "over tea");
         self.0.extract(utterance)
     }
@@ -139,14 +142,14 @@ async fn upkeep_exchanges_the_rows_of_another_version_and_says_what_could_not_be
     tell(&space(&store, Arc::new(RuleExtractor::new()))).await;
     let is_failing = Arc::new(AtomicBool::new(true));
     let next = Arc::new(Next(RuleExtractor::new(), Arc::clone(&is_failing)));
-    let memory = switching(&store, next, Switch::Auto);
+    let memory = switching(&store, next, UpgradePolicy::Auto);
     let engine = memory.engine();
     let old = dump(&store).await;
     assert!(engine.graph_state().await.unwrap().is_due);
-    let compared = engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().difference.unwrap();
+    let compared = engine.rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().difference.unwrap();
     assert_eq!((compared.facts.added, compared.facts.gone), (0, 1), "{compared:?}");
     assert_eq!(dump(&store).await, old, "to compare changes nothing");
-    let tended = engine.tend(&OwnerId::new("a").unwrap()).await.unwrap();
+    let tended = engine.maintain(&OwnerId::new("a").unwrap()).await.unwrap();
     assert_eq!(tended.unrenewed, 0);
     let state = engine.graph_state().await.unwrap();
     assert!(!state.is_due);
@@ -154,9 +157,10 @@ async fn upkeep_exchanges_the_rows_of_another_version_and_says_what_could_not_be
     assert_eq!(state.dead.len(), 1);
     assert_eq!(state.dead[0].why, "the extractor panicked");
     is_failing.store(false, Ordering::Relaxed);
-    engine.rebuild(Layer::Graph, Rebuild::Anew).await.unwrap();
-    let letters =
-        mnemal::Projection::<GraphDelta>::dead_letters(store.as_ref(), NonZeroUsize::MIN).await.unwrap();
+    engine.rebuild(Layer::Graph, RebuildMode::Anew).await.unwrap();
+    let letters = mnemal::ports::Projection::<GraphDelta>::dead_letters(store.as_ref(), NonZeroUsize::MIN)
+        .await
+        .unwrap();
     assert_eq!(letters, []);
     assert_eq!(dump(&store).await.facts.len(), old.facts.len());
 }
@@ -171,7 +175,7 @@ impl Extractor for Fewer {
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
-        let text = utterance.event.kept().map(|kept| kept.content.as_str()).unwrap_or_default();
+        let text = utterance.event.body().map(|kept| kept.content.as_str()).unwrap_or_default();
         if text.contains(self.1) { Extraction::default() } else { self.0.extract(utterance) }
     }
 }
@@ -185,7 +189,7 @@ async fn rows_that_another_version_reads_otherwise_stay_until_somebody_agrees() 
     let memory = space(&store, Arc::new(Fewer(RuleExtractor::new(), "tea")));
     let (engine, owner) = (memory.engine(), OwnerId::new("a").unwrap());
     for _ in 0..3 {
-        assert_eq!(engine.tend(&owner).await.unwrap().unrenewed, 0);
+        assert_eq!(engine.maintain(&owner).await.unwrap().unrenewed, 0);
         assert_eq!(dump(&store).await, old, "no row changes by itself");
         let state = engine.graph_state().await.unwrap();
         assert!(state.is_due && state.is_held, "{state:?}");
@@ -199,11 +203,11 @@ async fn rows_that_another_version_reads_otherwise_stay_until_somebody_agrees() 
     let with_new = dump(&store).await;
     assert!(with_new.facts.len() > old.facts.len(), "the new version reads what is new");
     assert!(engine.graph_state().await.unwrap().is_held);
-    let done = engine.rebuild(Layer::Graph, Rebuild::Anew).await.unwrap();
+    let done = engine.rebuild(Layer::Graph, RebuildMode::Anew).await.unwrap();
     assert_eq!(done.difference.unwrap().facts.gone, 1);
     let state = engine.graph_state().await.unwrap();
     assert!(!state.is_due && !state.is_held);
-    assert_eq!(engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
+    assert_eq!(engine.rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().rows, 0);
 }
 
 #[tokio::test]
@@ -213,9 +217,9 @@ async fn rows_that_another_version_reads_alike_are_its_own_without_a_question() 
     let memory = space(&store, Arc::new(Fewer(RuleExtractor::new(), "a word that nobody says")));
     let engine = memory.engine();
     assert!(engine.graph_state().await.unwrap().is_held, "it is not known yet");
-    assert_eq!(engine.tend(&OwnerId::new("a").unwrap()).await.unwrap().unrenewed, 0);
+    assert_eq!(engine.maintain(&OwnerId::new("a").unwrap()).await.unwrap().unrenewed, 0);
     assert!(!engine.graph_state().await.unwrap().is_due);
-    assert_eq!(engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
+    assert_eq!(engine.rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().rows, 0);
 }
 
 #[tokio::test]
@@ -229,7 +233,7 @@ async fn a_forget_makes_the_rows_anew_with_the_version_that_is_there() {
     assert!(engine.graph_state().await.unwrap().is_held);
     memory.forget(Selector::Events(vec![oslo])).await.unwrap();
     assert!(!engine.graph_state().await.unwrap().is_due);
-    assert_eq!(engine.rebuild(Layer::Graph, Rebuild::Check).await.unwrap().rows, 0);
+    assert_eq!(engine.rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().rows, 0);
 }
 
 /// The rule that reads "I live in Oslo."
@@ -273,11 +277,11 @@ async fn a_rule_is_withdrawn_as_if_it_had_never_been_when_somebody_agrees() {
     assert!(by(&old) > 0);
     let memory = without(&store, &[LIVES]);
     let (engine, owner) = (memory.engine(), OwnerId::new("a").unwrap());
-    assert_eq!(engine.tend(&owner).await.unwrap().unrenewed, 0);
+    assert_eq!(engine.maintain(&owner).await.unwrap().unrenewed, 0);
     assert_eq!(dump(&store).await, old, "no row changes by itself");
     let state = engine.graph_state().await.unwrap();
     assert!(state.is_held && state.edition.difference.unwrap().facts.gone > 0);
-    engine.rebuild(Layer::Graph, Rebuild::Anew).await.unwrap();
+    engine.rebuild(Layer::Graph, RebuildMode::Anew).await.unwrap();
     let new = dump(&store).await;
     assert_eq!(by(&new), 0);
     assert!(!new.facts.is_empty() && !engine.graph_state().await.unwrap().is_held);
@@ -286,6 +290,6 @@ async fn a_rule_is_withdrawn_as_if_it_had_never_been_when_somebody_agrees() {
     let _ack = memory.log(Message::user("I live in Bergen.")).await.unwrap();
     assert!(memory.graph().await.unwrap().gaps.is_empty());
     assert_eq!(by(&dump(&store).await), 0);
-    without(&store, &[]).engine().rebuild(Layer::Graph, Rebuild::Anew).await.unwrap();
+    without(&store, &[]).engine().rebuild(Layer::Graph, RebuildMode::Anew).await.unwrap();
     assert_eq!(dump(&store).await, folded(&store, RuleExtractor::new()).await);
 }

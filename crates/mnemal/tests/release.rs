@@ -5,10 +5,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::admin::RebuildMode;
+use mnemal::events::{ReleaseOutcome, Selector};
+use mnemal::types::{InstallationKey, Layer, Level};
 use mnemal::{
-    Decision, Engine, ErrorKind, EventId, ImportFormat, ImportOptions, InstallationKey, Layer,
-    LearningFilter, LearningKind, Level, Memory, Message, NoteKey, Rebuild, Released, Scope, Selector,
-    SessionId, SpaceId,
+    Decision, Engine, ErrorKind, EventId, ImportFormat, ImportOptions, LearningFilter, LearningKind, Memory,
+    Message, NoteKey, Scope, SessionId, SpaceId,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -42,7 +44,7 @@ impl Space {
         self.memory.log(message.session(SessionId::new("hall").unwrap())).await.unwrap().value.id
     }
 
-    async fn release(&self, event: EventId) -> Released {
+    async fn release(&self, event: EventId) -> ReleaseOutcome {
         self.clock.advance(Duration::from_mins(1));
         self.memory.release(event).await.unwrap().value
     }
@@ -56,7 +58,7 @@ impl Space {
     /// Returns the hits for the words of the text.
     async fn found(&self) -> Vec<EventId> {
         let found = self.memory.recall("harbour ledger Bo Lindqvist").await.unwrap();
-        let says = |hit: &&mnemal::Hit| hit.event.kept().unwrap().content.contains("ledger");
+        let says = |hit: &&mnemal::Hit| hit.event.body().unwrap().content.contains("ledger");
         found.hits.iter().filter(says).map(|hit| hit.event.id).collect()
     }
 
@@ -74,7 +76,7 @@ impl Space {
     async fn is_what_the_log_gives(&self) {
         let engine = self.memory.engine();
         for layer in [Layer::Learnings, Layer::Graph, Layer::Summaries] {
-            assert_eq!(engine.rebuild(layer, Rebuild::Check).await.unwrap().rows, 0, "{layer:?}");
+            assert_eq!(engine.rebuild(layer, RebuildMode::Check).await.unwrap().rows, 0, "{layer:?}");
         }
     }
 }
@@ -94,7 +96,7 @@ async fn what_is_released_is_used_at_its_own_level_until_that_is_taken_back() {
         assert_eq!(space.found().await, [released.copy]);
         let copy = space.memory.get(released.copy).await.unwrap();
         assert_eq!((copy.level, copy.trust, &copy.quarantined), (before.level, before.trust, &None));
-        let (said, again) = (before.kept().unwrap(), copy.kept().unwrap());
+        let (said, again) = (before.body().unwrap(), copy.body().unwrap());
         assert_eq!(
             (&said.content, &said.session, said.occurred_at),
             (&again.content, &again.session, again.occurred_at)
@@ -104,11 +106,11 @@ async fn what_is_released_is_used_at_its_own_level_until_that_is_taken_back() {
         let context = space.memory.context("harbour ledger Bo Lindqvist").await.unwrap();
         let line = context.receipt.lines.iter().find(|line| line.sources[0].event == released.copy).unwrap();
         assert_eq!(line.level, Level::External);
-        assert_eq!(space.release(held).await, Released { created: false, ..released });
+        assert_eq!(space.release(held).await, ReleaseOutcome { created: false, ..released });
         space.is_what_the_log_gives().await;
         space.take_back(released.decision).await;
         assert_eq!(space.found().await, [EventId(0); 0]);
-        assert!(space.memory.get(released.copy).await.unwrap().kept().is_none());
+        assert!(space.memory.get(released.copy).await.unwrap().body().is_none());
         assert_eq!(space.memory.get(held).await.unwrap(), before);
         assert_eq!(space.memory.audit().await.unwrap().held_back[0].events, [held]);
         space.take_back(released.decision).await;
@@ -180,5 +182,5 @@ async fn a_release_goes_with_an_export_and_is_taken_back_where_it_is_read() {
     assert!(!other.memory.release(held).await.unwrap().created);
     other.take_back(released.decision).await;
     assert_eq!(other.found().await, [EventId(0); 0]);
-    assert!(other.memory.get(held).await.unwrap().kept().is_some());
+    assert!(other.memory.get(held).await.unwrap().body().is_some());
 }

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal::{
-    Builder, Engine, ErrorKind, Gap, GapCause, Hit, Layer, Memory, ModelId, Reranker, Result, Scope, SpaceId,
-};
+use mnemal::ports::Reranker;
+use mnemal::types::{GapCause, Layer, ModelId};
+use mnemal::{Builder, Engine, ErrorKind, Gap, Hit, Memory, Result, Scope, SpaceId};
 use mnemal_testkit::{Fault, Faulty, WordReranker};
 
 const QUESTION: &str = "which train goes to the coast";

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::settings::RetentionSettings;
+use mnemal::types::{InstallationKey, OwnerId, ToolName};
 use mnemal::{
-    Decision, Engine, EventFilter, EventId, EventKind, InstallationKey, Memory, Message, NoteKey, OwnerId,
-    RetentionSettings, Scope, Settings, SpaceId, ToolName,
+    Decision, Engine, EventFilter, EventId, EventKind, Memory, Message, NoteKey, Scope, Settings, SpaceId,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -38,19 +39,20 @@ impl Space {
         self.memory.log(message).await.unwrap().value.id
     }
 
-    async fn tend(&self) -> u64 {
-        self.memory.engine().tend(&OwnerId::new("a").unwrap()).await.unwrap().value.outdated
+    async fn maintain(&self) -> u64 {
+        self.memory.engine().maintain(&OwnerId::new("a").unwrap()).await.unwrap().value.outdated
     }
 
     async fn is_there(&self, id: EventId) -> bool {
-        self.memory.get(id).await.unwrap().kept().is_some()
+        self.memory.get(id).await.unwrap().body().is_some()
     }
 
     async fn decisions(&self) -> usize {
         let many = std::num::NonZeroUsize::new(1_000).unwrap();
-        let events = self.memory.scan(&EventFilter::all(), mnemal::Cursor::START, many).await.unwrap();
+        let events =
+            self.memory.scan(&EventFilter::all(), mnemal::events::Cursor::START, many).await.unwrap();
         let is_forget = |kind: &EventKind| matches!(kind, EventKind::Decision(Decision::Forget(_)));
-        events.iter().filter_map(mnemal::Event::kept).filter(|kept| is_forget(&kept.kind)).count()
+        events.iter().filter_map(mnemal::Event::body).filter(|kept| is_forget(&kept.kind)).count()
     }
 }
 
@@ -74,14 +76,14 @@ async fn each_kind_is_kept_for_its_time_and_what_carries_something_stays() {
     let key = NoteKey::new("gate").unwrap();
     let note = space.memory.remember("The gate is green.").key(key).by_user().await.unwrap().value.event;
     assert!(space.memory.graph().await.unwrap().gaps.is_empty());
-    assert_eq!(space.tend().await, 0);
+    assert_eq!(space.maintain().await, 0);
     space.clock.advance(8 * DAY);
     assert_eq!(space.memory.outdated().await.unwrap(), [rain]);
-    assert_eq!(space.tend().await, 1);
+    assert_eq!(space.maintain().await, 1);
     assert!(!space.is_there(rain).await && space.is_there(idle).await);
     space.clock.advance(31 * DAY);
     let fresh = space.say(Message::user("The heron of the pond is back again.")).await;
-    assert_eq!(space.tend().await, 1);
+    assert_eq!(space.maintain().await, 1);
     for (id, stays) in [(idle, false), (carrying, true), (note, true), (fresh, true)] {
         assert_eq!(space.is_there(id).await, stays, "{id}");
     }
@@ -89,7 +91,7 @@ async fn each_kind_is_kept_for_its_time_and_what_carries_something_stays() {
     let hits = space.memory.recall("What colour was the heron of the pond?").await.unwrap();
     assert!(hits.hits.iter().all(|hit| hit.event.id != idle));
     space.clock.advance(2 * DAY);
-    assert_eq!(space.tend().await, 0);
+    assert_eq!(space.maintain().await, 0);
 }
 
 #[tokio::test]
@@ -109,5 +111,5 @@ async fn beyond_the_number_the_oldest_goes_first_and_what_carries_something_last
     assert_eq!(few.memory.outdated().await.unwrap(), [pond]);
     assert!(few.is_there(oslo).await && space.is_there(carrying).await);
     few.clock.advance(400 * DAY);
-    assert_eq!(few.tend().await, 0, "it is off until it is asked for");
+    assert_eq!(few.maintain().await, 0, "it is off until it is asked for");
 }

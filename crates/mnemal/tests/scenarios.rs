@@ -6,10 +6,10 @@
     reason = "the parts that tests share may panic as the tests do"
 )]
 
-use mnemal::{
-    EventFilter, Format, Importance, LearningFilter, LearningKind, Memory, NoteKey, Role, Selector, Within,
-    Wording,
-};
+use mnemal::context::{Format, Wording};
+use mnemal::events::Selector;
+use mnemal::types::Importance;
+use mnemal::{EventFilter, LearningFilter, LearningKind, Memory, NoteKey, Role, Within};
 
 fn key(name: &str) -> NoteKey {
     NoteKey::new(name).unwrap()
@@ -26,7 +26,7 @@ async fn scenarios(memory: &Memory) {
         .await
         .unwrap();
     let found = memory.recall("when do deploys happen").await.unwrap();
-    assert_eq!(found.hits[0].event.kept().unwrap().content, "Deploys happen on Tuesdays.");
+    assert_eq!(found.hits[0].event.body().unwrap().content, "Deploys happen on Tuesdays.");
     let note = memory.learning("deploys").await.unwrap();
     assert!((note.importance.get() - 0.8).abs() < 1e-6);
 
@@ -50,7 +50,7 @@ async fn scenarios(memory: &Memory) {
     let context = memory.context("when do deploys happen").format(headed).await.unwrap();
     assert!(context.text.contains("## Memory Context") && context.text.contains("Mondays"));
 
-    let of_base = vec![mnemal::Section::Knowledge, mnemal::Section::Insights];
+    let of_base = vec![mnemal::context::Section::Knowledge, mnemal::context::Section::Insights];
     let context = memory.context("when do deploys happen").sections(of_base).await.unwrap();
     assert!(context.text.contains("## Memory Context\n- 1 20"), "{}", context.text);
     assert!(context.text.contains("Mondays") && !context.text.contains("English"), "{}", context.text);

@@ -5,7 +5,9 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use mnemal::{ImportFormat, ImportOptions, Memory, Message, NoteKey, OwnHistory, Speaker, ToolName};
+use mnemal::events::OwnHistory;
+use mnemal::types::ToolName;
+use mnemal::{ImportFormat, ImportOptions, Memory, Message, NoteKey, Speaker};
 use mnemal_extract::synth;
 
 /// Every file of the folder, as bytes.
@@ -18,7 +20,7 @@ fn holds(haystack: &[u8], needle: &str) -> bool {
     haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
 }
 
-async fn plant(memory: &Memory, rule: &str, planted: &synth::Planted) {
+async fn plant(memory: &Memory, rule: &str, planted: &synth::SyntheticSecret) {
     let said = &planted.text;
     let tool = ToolName::new("shell").unwrap();
     let _ack = memory.log(Message::user(said)).await.unwrap();
@@ -51,7 +53,7 @@ async fn a_secret_of_every_kind_reaches_no_byte_of_the_space() {
     let memory = Memory::open(home.path().join("space.db")).await.unwrap();
     let rules: Vec<&str> = synth::rule_ids().collect();
     assert!(rules.len() >= 20);
-    let planted: Vec<(&str, synth::Planted)> =
+    let planted: Vec<(&str, synth::SyntheticSecret)> =
         rules.iter().map(|rule| (*rule, synth::phrase(rule, 42).unwrap())).collect();
     for (rule, planted) in &planted {
         plant(&memory, rule, planted).await;

@@ -7,10 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::admin::{AlwaysOn, GLOBAL};
+use mnemal::events::Selector;
+use mnemal::ports::Clock as _;
+use mnemal::recall::RecallMode;
+use mnemal::types::{GapCause, InstallationKey, Layer};
 use mnemal::{
-    AlwaysOn, Clock as _, Engine, ErrorKind, EventFilter, GLOBAL, GapCause, InstallationKey, Layer,
-    LearningFilter, LearningKind, Memory, Message, NoteKey, RecallMode, Selector, SessionId, Settings,
-    SpaceId, Spaces, Within,
+    Engine, ErrorKind, EventFilter, LearningFilter, LearningKind, Memory, Message, NoteKey, SessionId,
+    Settings, SpaceId, Spaces, Within,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 
@@ -33,7 +37,7 @@ impl Home {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::default());
         let mut settings = Settings::default();
-        settings.storage.durability = mnemal::DurabilityMode::Normal;
+        settings.storage.durability = mnemal::settings::DurabilityMode::Normal;
         // No test here is about deadlines: on a busy machine each part gets as much time as it needs.
         settings.recall.part_deadline_ms = 60_000;
         change(&mut settings);
@@ -75,7 +79,7 @@ async fn preference(memory: &Memory, key: &str, text: &str) {
 }
 
 fn lines(text: &str) -> Vec<&str> {
-    text.lines().filter(|line| mnemal::line_number(line).is_some()).collect()
+    text.lines().filter(|line| mnemal::context::line_number(line).is_some()).collect()
 }
 
 #[tokio::test]
@@ -143,7 +147,7 @@ async fn the_longest_unused_space_is_closed_and_one_that_is_held_never_is() {
         let memory = home.space(space).await;
         let events = memory.latest(&EventFilter::all(), std::num::NonZeroUsize::MAX).await.unwrap();
         assert_eq!(events.len(), 10);
-        assert!(events.iter().all(|event| event.kept().unwrap().content.starts_with(space)));
+        assert!(events.iter().all(|event| event.body().unwrap().content.starts_with(space)));
     }
     let (_two, _three) = (home.space("a").await, home.space("b").await);
     let full = home.spaces.open_or_create(&name("c")).await.unwrap_err();
@@ -240,7 +244,7 @@ async fn a_read_also_asks_the_global_space_and_labels_what_it_says() {
     assert!(theirs.iter().any(|line| line.contains("kestrel")), "{}", context.text);
     assert!(own.iter().any(|line| line.contains("heron")), "{}", context.text);
     let alone = web.recall("kestrel").await.unwrap();
-    assert!(alone.hits.iter().all(|hit| !hit.event.kept().unwrap().content.contains("kestrel")));
+    assert!(alone.hits.iter().all(|hit| !hit.event.body().unwrap().content.contains("kestrel")));
 }
 
 // proves: GB-18
@@ -252,7 +256,7 @@ async fn each_hit_of_several_spaces_says_where_it_is_from_when_it_was_and_what_i
     let found = home.reading("web").await.recall("what is staging called").await.unwrap();
     assert_eq!(found.hits.len(), 2);
     for hit in &found.hits {
-        let kept = hit.event.kept().unwrap();
+        let kept = hit.event.body().unwrap();
         let from = home.space(hit.space.as_ref().map_or("web", SpaceId::as_str)).await;
         assert_eq!(from.get(hit.event.id).await.unwrap(), hit.event, "its id leads to its source");
         assert_eq!(
@@ -299,7 +303,7 @@ async fn a_space_that_is_always_on_looks_for_insights_by_itself() {
             assert!(memory.remember(text).await.unwrap().created);
         }
         home.clock.advance(Duration::from_hours(1));
-        let _tended = memory.engine().tend(&mnemal::OwnerId::new("test").unwrap()).await.unwrap();
+        let _tended = memory.engine().maintain(&mnemal::types::OwnerId::new("test").unwrap()).await.unwrap();
         let rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
         let insights = rows.iter().filter(|row| row.kind == LearningKind::Insight).count();
         assert_eq!(insights, expect, "{always_on:?}");
@@ -347,7 +351,7 @@ async fn a_space_that_was_not_granted_is_never_read() {
         for mode in [RecallMode::Auto, RecallMode::Lexical, RecallMode::Vector] {
             for question in ["canary marzipansecret", "marzipanother", "what is the canary of handbook?"] {
                 let answer = memory.recall(question).mode(mode).limit(50).await.unwrap();
-                found.extend(answer.hits.iter().map(|hit| hit.event.kept().unwrap().content.clone()));
+                found.extend(answer.hits.iter().map(|hit| hit.event.body().unwrap().content.clone()));
                 found.push(memory.context(question).await.unwrap().text.clone());
             }
         }
@@ -462,7 +466,7 @@ async fn what_a_session_was_shown_of_another_space_is_skipped_and_known_as_an_ec
     let acked = memory.log(said).await.unwrap();
     assert_eq!(acked.gaps, []);
     let event = memory.get(acked.id).await.unwrap();
-    let echo = event.echo[0].of(&event.kept().unwrap().content).unwrap();
+    let echo = event.echo[0].of(&event.body().unwrap().content).unwrap();
     assert!(echo.starts_with("The harbour master"), "{echo}");
     // A process that reads only this space cannot see the texts, and is not affected by their ids.
     let alone = home.space("web").await;
@@ -489,7 +493,7 @@ async fn a_space_that_has_little_to_say_does_not_outrank_one_that_answers() {
     let found = memory.recall("when does the nightly build run?").await.unwrap();
     assert!(found.hits[0].space.is_none() && found.hits.iter().take(2).all(|hit| hit.space.is_none()));
     let other = memory.recall("who called about the rent?").await.unwrap();
-    assert_eq!(other.hits[0].space, Some(name(GLOBAL)), "{:?}", other.hits[0].event.kept().unwrap().content);
+    assert_eq!(other.hits[0].space, Some(name(GLOBAL)), "{:?}", other.hits[0].event.body().unwrap().content);
 }
 
 #[tokio::test]
@@ -508,7 +512,7 @@ async fn fifty_spaces_asked_at_once_through_four_places_stay_apart() {
                 let memory = spaces.open(space).await.unwrap();
                 let found = memory.recall("what is the canary?").limit(100).await.unwrap();
                 assert_eq!(found.hits.len(), 1);
-                let text = &found.hits[0].event.kept().unwrap().content;
+                let text = &found.hits[0].event.body().unwrap().content;
                 assert!(text.contains(&format!("marzipan{space}end")), "{space}: {text}");
             }
         });
@@ -560,10 +564,10 @@ async fn cycles_keep_to_the_interval_of_their_space() {
         let memory = home.spaces.open(&name(space)).await.unwrap();
         for _ in 0..60 {
             home.clock.advance(Duration::from_mins(1));
-            let owner = mnemal::OwnerId::new("test").unwrap();
-            assert_eq!(memory.engine().tend(&owner).await.unwrap().gaps, []);
+            let owner = mnemal::types::OwnerId::new("test").unwrap();
+            assert_eq!(memory.engine().maintain(&owner).await.unwrap().gaps, []);
         }
-        let book = memory.engine().dream_book(mnemal::Book::Cycle).await.unwrap();
+        let book = memory.engine().dream_ledger(mnemal::events::LedgerKind::Cycle).await.unwrap();
         assert_eq!(book.len(), cycles, "{space}");
     }
 }
@@ -579,9 +583,12 @@ async fn every_always_on_space_is_attended_until_the_host_says_enough() {
             assert_eq!(memory.remember("The lift is loud.").await.unwrap().gaps, []);
         }
     }
-    let pace =
-        mnemal::Pace { first: Duration::ZERO, every: Duration::from_millis(1), ..mnemal::Pace::default() };
-    let owner = mnemal::OwnerId::new("test").unwrap();
+    let pace = mnemal::dream::Pace {
+        first: Duration::ZERO,
+        every: Duration::from_millis(1),
+        ..mnemal::dream::Pace::default()
+    };
+    let owner = mnemal::types::OwnerId::new("test").unwrap();
     let folded = async |space: &str| {
         let rows = home.space(space).await.all_learnings(&LearningFilter::all()).await.unwrap();
         rows.iter().filter(|row| row.superseded_by.is_some()).count()
@@ -592,7 +599,7 @@ async fn every_always_on_space_is_attended_until_the_host_says_enough() {
             tokio::task::yield_now().await;
         }
     };
-    let attended = home.spaces.attend(&owner, &pace, both).await.unwrap();
+    let attended = home.spaces.run_background(&owner, &pace, both).await.unwrap();
     assert_eq!((attended.dreamt, attended.cut), (2, false), "{attended:?}");
     assert_eq!(folded("rest").await, 0);
 }

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use mnemal::{Builder, Decision, Engine, Memory, NoteKey, Scope, Selector, SessionId, Settings, SpaceId};
+use mnemal::events::Selector;
+use mnemal::{Builder, Decision, Engine, Memory, NoteKey, Scope, SessionId, Settings, SpaceId};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Subscriber, subscriber};
@@ -23,7 +24,7 @@ type Fields = BTreeMap<String, String>;
 
 /// Records each top-level operation span when it closes.
 #[derive(Clone, Debug, Default)]
-struct Kept(Arc<Mutex<Vec<(String, Fields)>>>);
+struct RecordedSpan(Arc<Mutex<Vec<(String, Fields)>>>);
 
 struct Reading<'f>(&'f mut Fields);
 
@@ -37,7 +38,7 @@ impl Visit for Reading<'_> {
     }
 }
 
-impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Kept {
+impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for RecordedSpan {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let mut fields = Fields::new();
         attributes.record(&mut Reading(&mut fields));
@@ -59,7 +60,7 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Kept {
     }
 }
 
-impl Kept {
+impl RecordedSpan {
     /// Returns the only span since the last call; its name equals its operation field.
     #[track_caller]
     fn only(&self) -> (String, Fields) {
@@ -95,8 +96,8 @@ async fn a_cycle_is_one_line_of_numbers_without_content() {
     for text in ["The lift is loud.", "The lift is loud.", "The lift is loud.", "Ada waters the ferns."] {
         let _done = memory.remember(text).await.unwrap();
     }
-    let owner = mnemal::OwnerId::new("test").unwrap();
-    memory.engine().dream(&owner, mnemal::DreamRun::Asked).await.unwrap();
+    let owner = mnemal::types::OwnerId::new("test").unwrap();
+    memory.engine().dream(&owner, mnemal::dream::DreamMode::Asked).await.unwrap();
     let said = std::mem::take(&mut *lines.0.lock().unwrap());
     let [line] = said.as_slice() else { panic!("{said:?}") };
     let ledger = memory.engine().last_cycle().await.unwrap().unwrap().counts;
@@ -118,7 +119,7 @@ async fn a_cycle_is_one_line_of_numbers_without_content() {
     }
     assert!(line["reviewed"].parse::<u64>().unwrap() >= 2, "{line:?}");
     assert_eq!(line.len(), 12, "and what it is");
-    memory.engine().dream(&owner, mnemal::DreamRun::Asked).await.unwrap();
+    memory.engine().dream(&owner, mnemal::dream::DreamMode::Asked).await.unwrap();
     let said = std::mem::take(&mut *lines.0.lock().unwrap());
     assert_eq!((said.len(), said[0]["created_since"].as_str()), (1, "0"));
 }
@@ -131,7 +132,7 @@ fn home(builder: Builder) -> Memory {
 // proves: AD-75 (names, attributes, and no content unless it is asked for)
 #[tokio::test]
 async fn each_operation_is_a_span_of_the_conventions_without_content() {
-    let kept = Kept::default();
+    let kept = RecordedSpan::default();
     let _heard = subscriber::set_default(Registry::default().with(kept.clone()));
     let memory = home(Engine::builder());
     let key = NoteKey::new("deploy_day").unwrap();
@@ -176,7 +177,7 @@ async fn each_operation_is_a_span_of_the_conventions_without_content() {
 #[tokio::test]
 async fn texts_are_in_spans_only_where_the_host_wants_them() {
     for captures in [false, true] {
-        let kept = Kept::default();
+        let kept = RecordedSpan::default();
         let _heard = subscriber::set_default(Registry::default().with(kept.clone()));
         let mut settings = Settings::default();
         settings.telemetry.capture_content = captures;

@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
-use mnemal::{
-    ChannelId, DreamRun, Engine, ErrorKind, Layer, Memory, Message, NodePath, OwnerId, Rebuild, Scope,
-    Selector, SessionId, SpaceId,
-};
+use mnemal::admin::RebuildMode;
+use mnemal::dream::DreamMode;
+use mnemal::events::Selector;
+use mnemal::summaries::NodePath;
+use mnemal::types::{ChannelId, Layer, OwnerId};
+use mnemal::{Engine, ErrorKind, Memory, Message, Scope, SessionId, SpaceId};
 use mnemal_testkit::ManualClock;
 
 /// A space with a stopped clock: on any machine, a refresh ends when the whole log is read.
@@ -24,7 +26,7 @@ async fn said(memory: &Memory, session: &str, text: &str) -> mnemal::EventId {
 
 async fn text(memory: &Memory, path: &str) -> String {
     let path: NodePath = path.parse().unwrap();
-    mnemal::render_summary(&memory.summaries().await.unwrap().get(&path).await.unwrap().node.lines)
+    mnemal::summaries::render_summary(&memory.summaries().await.unwrap().get(&path).await.unwrap().node.lines)
 }
 
 #[cfg(feature = "sqlite")]
@@ -39,17 +41,17 @@ async fn upkeep_makes_them_a_rebuild_gives_the_same_and_a_forget_takes_the_words
     let engine = memory.engine();
     let behind = memory.summaries().await.unwrap().gaps;
     assert_eq!(behind.first().map(|gap| gap.layer), Some(Layer::Summaries), "nobody has folded: {behind:?}");
-    drop(engine.tend(&OwnerId::new("test").unwrap()).await.unwrap());
+    drop(engine.maintain(&OwnerId::new("test").unwrap()).await.unwrap());
     assert_eq!(memory.summaries().await.unwrap().gaps, []);
     assert!(text(&memory, "session:s1").await.contains("marzipan"));
-    assert_eq!(engine.rebuild(Layer::Summaries, Rebuild::Check).await.unwrap().rows, 0);
+    assert_eq!(engine.rebuild(Layer::Summaries, RebuildMode::Check).await.unwrap().rows, 0);
     let erasure = memory.forget(Selector::Events(vec![secret])).await.unwrap();
     assert!(erasure.verified, "{erasure:?}");
     for path in ["root", "channel:mail", "session:s1"] {
         assert!(!text(&memory, path).await.contains("marzipan"), "{path}");
     }
-    assert_eq!(engine.rebuild(Layer::Summaries, Rebuild::Check).await.unwrap().rows, 0);
-    assert_eq!(engine.rebuild(Layer::Summaries, Rebuild::Anew).await.unwrap().rows, 0);
+    assert_eq!(engine.rebuild(Layer::Summaries, RebuildMode::Check).await.unwrap().rows, 0);
+    assert_eq!(engine.rebuild(Layer::Summaries, RebuildMode::Anew).await.unwrap().rows, 0);
     let health = memory.health().await.unwrap();
     let part = health.parts.iter().find(|part| part.layer == Layer::Summaries).unwrap();
     assert_eq!((part.behind, part.cause), (0, None));
@@ -63,7 +65,7 @@ async fn a_dream_that_is_asked_for_refreshes_them() {
     }
     let behind = memory.summaries().await.unwrap().gaps;
     assert_eq!(behind.first().map(|gap| gap.layer), Some(Layer::Summaries), "nobody has folded: {behind:?}");
-    drop(memory.engine().dream(&OwnerId::new("test").unwrap(), DreamRun::Asked).await.unwrap());
+    drop(memory.engine().dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap());
     assert_eq!(memory.summaries().await.unwrap().gaps, []);
     assert!(text(&memory, "session:s1").await.contains("Parcel"));
 }
@@ -74,7 +76,7 @@ async fn a_context_without_a_question_tells_what_was_said_in_other_conversations
     said(&memory, "s1", "The ferry to Hydra leaves at nine.").await;
     assert_eq!(memory.engine().refresh_summaries().await.unwrap(), []);
     let asking = memory.for_session(SessionId::new("s2").unwrap());
-    let context = asking.context("").sections(vec![mnemal::Section::Knowledge]).await.unwrap();
+    let context = asking.context("").sections(vec![mnemal::context::Section::Knowledge]).await.unwrap();
     assert!(context.text.contains("The ferry to Hydra leaves at nine."), "{}", context.text);
 }
 
@@ -85,11 +87,11 @@ async fn an_engine_without_them_says_so() {
     said(&memory, "s1", "The ferry to Hydra leaves at nine.").await;
     assert_eq!(memory.summaries().await.unwrap_err().kind(), ErrorKind::Unsupported);
     assert_eq!(engine.refresh_summaries().await.unwrap_err().kind(), ErrorKind::Unsupported);
-    let rebuilt = engine.rebuild(Layer::Summaries, Rebuild::Check).await;
+    let rebuilt = engine.rebuild(Layer::Summaries, RebuildMode::Check).await;
     assert_eq!(rebuilt.unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
-async fn of(memory: &Memory, path: &NodePath) -> mnemal::Standing {
+async fn of(memory: &Memory, path: &NodePath) -> mnemal::summaries::SummaryState {
     memory.summary(path, None).await.unwrap().value
 }
 
@@ -105,7 +107,7 @@ async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root
     let path = NodePath::Entity(anna.id);
     let node = of(&memory, &path).await.node;
     assert_eq!(
-        mnemal::render_summary(&node.lines).split(' ').skip(1).collect::<Vec<_>>().join(" "),
+        mnemal::summaries::render_summary(&node.lines).split(' ').skip(1).collect::<Vec<_>>().join(" "),
         "My sister Anna moved to Lisbon in March."
     );
     assert_eq!((node.parents.as_slice(), node.events), (&[NodePath::EntityType(anna.kind)][..], 1));

@@ -6,11 +6,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal::{
-    BackgroundPermit, Book, Completion, Deed, DreamCycle, DreamRun, Engine, EventId, LanguageModel, Layer,
-    Memory, Message, ModelId, NodePath, OwnerId, Prompt, Purpose, Rebuild, Result, Scope, Section, Selector,
-    SessionId, Settings, SpaceId, Standing, SummaryBy, SummarySettings, TokenCount, Usage,
-};
+use mnemal::admin::RebuildMode;
+use mnemal::context::Section;
+use mnemal::dream::{DreamCycle, DreamMode};
+use mnemal::events::{LedgerKind, OperationKind, Selector};
+use mnemal::model::{BackgroundPermit, Completion, Prompt, Purpose, Usage};
+use mnemal::ports::LanguageModel;
+use mnemal::settings::{SummaryBy, SummarySettings};
+use mnemal::summaries::{NodePath, SummaryState};
+use mnemal::types::{Layer, ModelId, OwnerId, TokenCount};
+use mnemal::{Engine, EventId, Memory, Message, Result, Scope, SessionId, Settings, SpaceId};
 use mnemal_testkit::ManualClock;
 use serde_json::{Value, json};
 
@@ -71,7 +76,10 @@ impl Space {
         });
         let clock = Arc::new(ManualClock::default());
         let summaries = SummarySettings { summarizer, ..SummarySettings::default() };
-        let dream = mnemal::DreamSettings { leftovers: false, ..mnemal::DreamSettings::default() };
+        let dream = mnemal::settings::DreamSettings {
+            leftovers: false,
+            ..mnemal::settings::DreamSettings::default()
+        };
         let engine = Engine::builder()
             .with_language_model(Arc::<Writer>::clone(&model))
             .with_clock(Arc::<ManualClock>::clone(&clock))
@@ -97,14 +105,14 @@ impl Space {
         ]
     }
 
-    async fn dream(&self, run: DreamRun) -> DreamCycle {
+    async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
         self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
 
     /// Runs cycles until no text is missing.
     async fn dream_all(&self) {
-        while self.dream(DreamRun::Asked).await.accepted().count() > 0 {}
+        while self.dream(DreamMode::Asked).await.accepted().count() > 0 {}
     }
 
     fn says(&self, text: impl Into<Option<String>>) {
@@ -115,13 +123,13 @@ impl Space {
         self.model.asked.lock().unwrap().len()
     }
 
-    async fn root(&self) -> Standing {
+    async fn root(&self) -> SummaryState {
         let _gaps = self.memory.engine().refresh_summaries().await.unwrap();
         self.memory.summary(&NodePath::Root, None).await.unwrap().value
     }
 
     async fn is_what_the_log_gives(&self) -> bool {
-        self.memory.engine().rebuild(Layer::Summaries, Rebuild::Check).await.unwrap().rows == 0
+        self.memory.engine().rebuild(Layer::Summaries, RebuildMode::Check).await.unwrap().rows == 0
     }
 }
 
@@ -132,14 +140,14 @@ async fn a_model_writes_the_text_of_a_summary_and_a_person_takes_it_back() {
     space.boat().await;
     let before = space.root().await;
     assert_eq!((before.method(), before.node.lines.len()), ("extractive", 3));
-    let dry = space.dream(DreamRun::Dry).await;
+    let dry = space.dream(DreamMode::Dry).await;
     assert!(dry.accepted().count() > 0, "{dry:?} {:?}", space.model.asked.lock().unwrap());
     assert_eq!(space.root().await, before, "a dry run changes nothing");
     let asked = space.asked();
-    let cycle = space.dream(DreamRun::Asked).await;
+    let cycle = space.dream(DreamMode::Asked).await;
     assert_eq!(space.asked(), asked, "what the dry run paid for is not paid for again");
     let of_root = cycle.accepted().find(|judged| {
-        matches!(&judged.proposal.operation.deed, Deed::Summarize { node: NodePath::Root, .. })
+        matches!(&judged.proposal.operation.kind, OperationKind::Summarize { node: NodePath::Root, .. })
     });
     let event = of_root.unwrap().event.unwrap();
     let written = space.root().await;
@@ -147,11 +155,13 @@ async fn a_model_writes_the_text_of_a_summary_and_a_person_takes_it_back() {
     assert!(written.text().starts_with("They spoke of Ada, 12, Genoa, Ben."), "{}", written.text());
     let writing = written.written.clone().unwrap();
     assert_eq!((writing.event, writing.producer.id.as_str()), (event, "model/node by writer"));
-    assert!(writing.lines.iter().all(|line| line.of.len() == 1 && line.trust() <= mnemal::Trust::Inferred));
+    assert!(
+        writing.lines.iter().all(|line| line.of.len() == 1 && line.trust() <= mnemal::types::Trust::Inferred)
+    );
     assert!(space.is_what_the_log_gives().await);
     space.dream_all().await;
     let asked = space.asked();
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     assert_eq!(space.asked(), asked, "a text that stands is not asked for again");
     let undo = space.memory.undoing(event).await.unwrap();
     assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
@@ -164,7 +174,7 @@ async fn a_model_writes_the_text_of_a_summary_and_a_person_takes_it_back() {
 async fn without_the_setting_no_model_is_asked_for_a_text() {
     let space = Space::new(SummaryBy::Extractive);
     space.boat().await;
-    space.dream(DreamRun::Asked).await;
+    space.dream(DreamMode::Asked).await;
     assert_eq!((space.asked(), space.root().await.method()), (0, "extractive"));
 }
 
@@ -186,8 +196,9 @@ async fn a_text_stands_as_long_as_its_sentences_and_is_edited_afterwards() {
             .any(|asked| asked.contains("1: They spoke of Ada, 12"))
     );
     let second = space.root().await.written.unwrap();
-    let texts =
-        |lines: &[mnemal::WritingLine]| lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>();
+    let texts = |lines: &[mnemal::summaries::ModelSummaryLine]| {
+        lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(texts(&second.lines)[..3], texts(&first.lines), "what no edit names is the same");
     assert!(texts(&second.lines)[3].contains("Lisbon"));
 }
@@ -200,7 +211,7 @@ async fn a_forgotten_sentence_takes_along_the_text_and_the_answer() {
     assert!(space.root().await.text().contains("Carla, Porto, 900"));
     let erased = space.memory.forget(Selector::Events(vec![engine])).await.unwrap();
     assert!(erased.verified && erased.completions > 0, "{erased:?}");
-    let _tended = space.memory.engine().tend(&OwnerId::new("tender").unwrap()).await.unwrap();
+    let _tended = space.memory.engine().maintain(&OwnerId::new("tender").unwrap()).await.unwrap();
     let root = space.root().await;
     assert_eq!((root.method(), root.node.lines.len()), ("extractive", 2));
     // Words of a removed text are not reintroduced, nor is any forgotten sentence.
@@ -234,14 +245,14 @@ async fn a_text_that_says_what_was_not_said_is_none() {
         let ids = space.boat().await;
         space.says(wrong.clone());
         let before = space.root().await;
-        let cycle = space.dream(DreamRun::Asked).await;
+        let cycle = space.dream(DreamMode::Asked).await;
         assert_eq!(cycle.accepted().count(), 0, "{wrong}");
         let asked = space.asked();
         space.dream_all().await;
-        let left = space.memory.engine().dream_book(Book::Left).await.unwrap();
+        let left = space.memory.engine().dream_ledger(LedgerKind::Left).await.unwrap();
         assert!(!left.is_empty(), "{wrong}");
         let after_all = space.asked();
-        space.dream(DreamRun::Asked).await;
+        space.dream(DreamMode::Asked).await;
         assert_eq!(space.asked(), after_all, "{wrong}: {asked} it is left alone");
         assert_eq!(space.root().await, before, "{wrong}");
         assert_eq!(space.memory.stats().await.unwrap().head.count(), ids.len() as u64, "{wrong}");

@@ -36,7 +36,8 @@ fn a_build_without_transformers_says_so() {
 #[cfg(feature = "onnx")]
 mod with {
     use super::*;
-    use mnemal::{Memory, RecallMode, Scope, SpaceId};
+    use mnemal::recall::RecallMode;
+    use mnemal::{Memory, Scope, SpaceId};
 
     fn memory(builder: Builder) -> Memory {
         builder.in_memory().unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()))
@@ -55,7 +56,7 @@ mod with {
         let found = memory.recall("the bus was late").mode(RecallMode::Vector).await.unwrap();
         assert!(found.gaps.is_empty(), "{:?}", found.gaps);
         assert!(found.model.as_ref().unwrap().as_str().starts_with("minilm-"));
-        assert_eq!(found.hits[0].event.kept().unwrap().content, "the bus was late");
+        assert_eq!(found.hits[0].event.body().unwrap().content, "the bus was late");
     }
 
     #[test]
@@ -77,7 +78,7 @@ mod with {
     #[test]
     fn the_model_is_not_looked_for_where_vectors_are_switched_off() {
         let mut settings = settings("minilm".to_owned(), "");
-        settings.embedding.provider = mnemal::EmbeddingProvider::None;
+        settings.embedding.provider = mnemal::settings::EmbeddingProvider::None;
         assert!(Engine::builder().with_settings(settings).in_memory().is_ok());
     }
 }

@@ -6,9 +6,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::graph::EntityFilter;
+use mnemal::ports::Clock as _;
+use mnemal::types::InstallationKey;
 use mnemal::{
-    AsOf, Clock as _, Decision, Engine, EntityFilter, EventId, FactFilter, InstallationKey, LearningFilter,
-    Memory, Message, NoteKey, Scope, SessionId, SpaceId, Speaker, Timestamp,
+    AsOf, Decision, Engine, EventId, FactFilter, LearningFilter, Memory, Message, NoteKey, Scope, SessionId,
+    SpaceId, Speaker, Timestamp,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -83,7 +86,13 @@ impl Space {
     async fn graph(&self) -> mnemal::Graph {
         loop {
             let graph = self.memory.graph().await.unwrap();
-            if self.memory.engine().rebuild(mnemal::Layer::Graph, mnemal::Rebuild::Check).await.unwrap().rows
+            if self
+                .memory
+                .engine()
+                .rebuild(mnemal::types::Layer::Graph, mnemal::admin::RebuildMode::Check)
+                .await
+                .unwrap()
+                .rows
                 == 0
             {
                 return graph.value;

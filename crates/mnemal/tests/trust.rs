@@ -5,11 +5,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::context::{CandidateGate, ContextOutcome, OmittedReason, RecordRef, WhyNot};
+use mnemal::events::{Description, ErasureReceipt, FILE, Selector};
+use mnemal::graph::ChangeKind;
+use mnemal::ports::Clock as _;
+use mnemal::types::{Category, Importance, InstallationKey, Tag};
+use mnemal::working::PutOptions;
 use mnemal::{
-    Category, ChangeKind, Clock as _, Decision, Description, Engine, ErasureReceipt, ErrorKind, EventFilter,
-    EventId, FILE, Gate, Importance, InstallationKey, Keep, LearningFilter, Memory, Message, NoteKey,
-    OmittedReason, Origin, Outcome, RecordRef, Scope, Selector, SessionId, SpaceId, Speaker, Tag, Timestamp,
-    UserId, WhyNot, Within,
+    Decision, Engine, ErrorKind, EventFilter, EventId, LearningFilter, Memory, Message, NoteKey, Origin,
+    Scope, SessionId, SpaceId, Speaker, Timestamp, UserId, Within,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -197,7 +201,7 @@ async fn a_forget_is_signed_and_says_what_it_did() {
         "what another event says is no remnant, and is told: {:?}",
         erasure.residual
     );
-    assert!(space.memory.get(other).await.unwrap().kept().is_some());
+    assert!(space.memory.get(other).await.unwrap().body().is_some());
     let receipt = erasure.receipt.unwrap();
     let verified = receipt.verify().unwrap();
     assert_eq!(verified.public_key, space.memory.engine().public_key());
@@ -227,7 +231,7 @@ async fn working_memory_loses_what_repeats_an_erased_text_and_nothing_else() {
         ("session/default/loud", said.to_uppercase()),
         ("session/default/museum", "The museum has a vault.".to_owned()),
     ] {
-        working.put(name, value, Keep::default()).await.unwrap();
+        working.put(name, value, PutOptions::default()).await.unwrap();
     }
     let erasure = space.memory.forget(Selector::Events(vec![id])).await.unwrap();
     assert_eq!(erasure.working, 2);
@@ -236,7 +240,11 @@ async fn working_memory_loses_what_repeats_an_erased_text_and_nothing_else() {
         assert_eq!(working.get(&name).await.is_ok(), is_there, "{name}");
     }
     let talk = space.memory.for_session(session("hall"));
-    talk.working().unwrap().put("own", "of this conversation".to_owned(), Keep::default()).await.unwrap();
+    talk.working()
+        .unwrap()
+        .put("own", "of this conversation".to_owned(), PutOptions::default())
+        .await
+        .unwrap();
     let _later = space.say(by("Ada", "One more thing before we go home.")).await;
     let erasure = space.memory.forget(Selector::Session(session("hall"))).await.unwrap();
     assert_eq!(erasure.working, 1, "a conversation that goes as a whole takes its scratch along");
@@ -261,7 +269,7 @@ async fn a_line_leads_back_to_its_words_and_its_scores() {
         (words.source.event, words.text.as_str()),
         (id, "The red lamp of the harbour is broken again.")
     );
-    let Some(Outcome::Line(line)) = why.shown else { panic!("{:?}", why.shown) };
+    let Some(ContextOutcome::Line(line)) = why.shown else { panic!("{:?}", why.shown) };
     let sum: f32 = line.parts.iter().map(|part| part.value).sum();
     assert!(line.score > 0.0 && (sum - line.score).abs() < 1e-3, "{sum} {}", line.score);
     let learning = space.memory.learning(&note.value.event.to_string()).await.unwrap();
@@ -285,7 +293,7 @@ async fn what_is_not_shown_has_a_reason_or_a_gate() {
     match why(RecordRef::Event(far), lamp).await {
         WhyNot::Omitted { omitted, .. } => assert_eq!(omitted.reason, OmittedReason::BelowFloor),
         WhyNot::Behind { rank, .. } => assert!(rank > 1),
-        WhyNot::Barred(gate) => assert_eq!(gate, Gate::NotFound),
+        WhyNot::Barred(gate) => assert_eq!(gate, CandidateGate::NotFound),
         WhyNot::Shown(line) => {
             assert!(line.score < answer.score, "room is left, behind what answers: {line:?}");
         }
@@ -294,10 +302,10 @@ async fn what_is_not_shown_has_a_reason_or_a_gate() {
     let _two = space.memory.remember("The ferry leaves at nine.").key(key("ferry")).by_user().await.unwrap();
     let versions = space.memory.history(&key("ferry")).await.unwrap();
     let old = RecordRef::Learning(versions[1].id);
-    let superseded = WhyNot::Barred(Gate::Status(mnemal::LearningStatus::Superseded));
+    let superseded = WhyNot::Barred(CandidateGate::Status(mnemal::learnings::LearningStatus::Superseded));
     assert_eq!(why(old, "When does the ferry leave?").await, superseded);
     drop(space.memory.forget(Selector::Events(vec![id])).await.unwrap());
-    assert_eq!(why(RecordRef::Event(id), lamp).await, WhyNot::Barred(Gate::Forgotten));
+    assert_eq!(why(RecordRef::Event(id), lamp).await, WhyNot::Barred(CandidateGate::Forgotten));
 }
 
 // proves: NX-01.3, NX-01.6
@@ -325,7 +333,7 @@ async fn a_receipt_is_checked_against_the_log_and_the_text() {
         assert_eq!((check.whole, check.grounded), (Some(true), check.lines), "{n}");
     }
     assert!(lines > 50, "{lines}");
-    let other = space.memory.check_receipt(mnemal::ReceiptId(9), None).await.unwrap_err();
+    let other = space.memory.check_receipt(mnemal::types::ReceiptId(9), None).await.unwrap_err();
     assert_eq!(other.kind(), ErrorKind::NotFound);
 }
 
@@ -354,7 +362,7 @@ async fn a_receipt_that_was_forged_anywhere_is_found_and_a_forget_is_no_forgery(
         ("an omission is another record", |one| one.omitted[0].record = RecordRef::Event(EventId(9))),
         ("the reason of an omission", |one| one.omitted[0].reason = OmittedReason::Quarantined),
         ("the score of an omission", |one| one.omitted[0].score += 0.5),
-        ("the section of an omission", |one| one.omitted[0].section = mnemal::Section::Identity),
+        ("the section of an omission", |one| one.omitted[0].section = mnemal::context::Section::Identity),
         ("omissions in another order", |one| one.omitted.reverse()),
         ("an omission is gone", |one| one.omitted.truncate(one.omitted.len() - 1)),
         ("an omission more", |one| one.omitted.push(one.omitted[0])),
@@ -366,21 +374,21 @@ async fn a_receipt_that_was_forged_anywhere_is_found_and_a_forget_is_no_forgery(
             let ranked = one.lines.iter_mut().find(|line| !line.parts.is_empty());
             ranked.unwrap().parts[0].value += 0.5;
         }),
-        ("why a line is in", |one| one.lines[0].because = mnemal::Because::Pinned),
-        ("whose a line is", |one| one.lines[0].level = mnemal::Level::External),
+        ("why a line is in", |one| one.lines[0].because = mnemal::context::InclusionReason::Pinned),
+        ("whose a line is", |one| one.lines[0].level = mnemal::types::Level::External),
         ("where a line stands", |one| one.lines[0].sources[0].span.end -= 1),
         ("the text of a line", |one| one.lines[0].content_hash[0] ^= 1),
         ("a block", |one| one.blocks[0].hash[0] ^= 1),
         ("the budget", |one| one.budget.0 += 1),
         ("when it was", |one| one.at = one.at.plus_micros(1)),
         ("whose it was", |one| one.session = session("another")),
-        ("what it saw", |one| one.head = mnemal::Cursor::START),
+        ("what it saw", |one| one.head = mnemal::events::Cursor::START),
     ];
     for (number, (what, forge)) in (1_u128..).zip(forgeries) {
         let mut forged = real.clone();
         forge(&mut forged);
         // Sealed for its claimed content, but without the key.
-        forged.id = mnemal::ReceiptId(number);
+        forged.id = mnemal::types::ReceiptId(number);
         let own = InstallationKey::new([6; 32]);
         forged.seal = Some(forged.sealed(&own));
         mnemal_core::ReceiptStore::put(&store, &forged).await.unwrap();
@@ -388,7 +396,7 @@ async fn a_receipt_that_was_forged_anywhere_is_found_and_a_forget_is_no_forgery(
         assert!(check.whole == Some(false) && !check.findings.is_empty(), "{what}: {check:?}");
     }
     let mut fewer = real.clone();
-    fewer.id = mnemal::ReceiptId(100);
+    fewer.id = mnemal::types::ReceiptId(100);
     fewer.seal = Some(fewer.sealed(&InstallationKey::new([5; 32])));
     fewer.omitted.pop();
     mnemal_core::ReceiptStore::put(&store, &fewer).await.unwrap();

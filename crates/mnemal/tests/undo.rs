@@ -11,10 +11,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::events::{FactChoice, FactDecision, Selector};
+use mnemal::extract::WorldTime;
+use mnemal::graph::{EntityFilter, Value, renaming, value_key};
+use mnemal::types::{InstallationKey, Predicate};
 use mnemal::{
-    AsOf, Decision, Engine, EntityFilter, ErrorKind, EventId, FactChoice, FactDecision, FactFilter,
-    InstallationKey, Learning, LearningFilter, Memory, Message, NoteKey, Predicate, Scope, Selector,
-    SessionId, SpaceId, Speaker, Timestamp, Value, WorldTime, renaming, value_key,
+    AsOf, Decision, Engine, ErrorKind, EventId, FactFilter, Learning, LearningFilter, Memory, Message,
+    NoteKey, Scope, SessionId, SpaceId, Speaker, Timestamp,
 };
 use mnemal_store::MemoryStore;
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -118,7 +121,8 @@ impl Space {
             )
         };
         let entities = graph.all(&EntityFilter::all(), now).await.unwrap();
-        let entity = |entity: &mnemal::Entity| format!("{} {} {:?}", entity.id, entity.name, entity.kind);
+        let entity =
+            |entity: &mnemal::graph::Entity| format!("{} {} {:?}", entity.id, entity.name, entity.kind);
         State {
             notes,
             facts: facts.iter().map(fact).collect(),

@@ -11,10 +11,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::admin::MaintenanceReport;
+use mnemal::events::{Forget, Selector};
+use mnemal::ports::{Acquisition, EventStore as _, LeaseStore as _};
+use mnemal::types::{InstallationKey, LeaseName, OwnerId};
 use mnemal::{
-    Decision, Engine, EventId, EventKind, EventStore as _, Forget, InstallationKey, LeaseName,
-    LeaseStore as _, Memory, Message, NoteKey, OwnerId, Scope, Selector, SessionId, SpaceId, Tended,
-    Timestamp, Turn,
+    Decision, Engine, EventId, EventKind, Memory, Message, NoteKey, Scope, SessionId, SpaceId, Timestamp,
 };
 use mnemal_store::SqliteStore;
 use mnemal_testkit::{ManualClock, Records, SeededIds};
@@ -29,8 +31,8 @@ async fn open(path: &Path, clock: &Arc<ManualClock>, seed: u64) -> Memory {
     builder.open(path).await.unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()))
 }
 
-async fn tend(memory: &Memory, name: &str) -> Tended {
-    let tended = memory.engine().tend(&owner(name)).await.unwrap();
+async fn maintain(memory: &Memory, name: &str) -> MaintenanceReport {
+    let tended = memory.engine().maintain(&owner(name)).await.unwrap();
     assert_eq!(tended.gaps, []);
     tended.value
 }
@@ -43,22 +45,22 @@ async fn one_process_tends_a_space_and_the_next_takes_over_when_it_stops() {
     let clock = Arc::new(ManualClock::default());
     let (one, two) = (open(&path, &clock, 1).await, open(&path, &clock, 2).await);
     let _ack = one.log(Message::user("the boiler is in the cellar")).await.unwrap();
-    assert_eq!(tend(&one, "one").await, Tended::default(), "there is nothing to do");
-    assert_eq!(tend(&two, "two").await, Tended::default(), "the turn was given back");
+    assert_eq!(maintain(&one, "one").await, MaintenanceReport::default(), "there is nothing to do");
+    assert_eq!(maintain(&two, "two").await, MaintenanceReport::default(), "the turn was given back");
 
     let store = SqliteStore::open(&path).await.unwrap();
     let name = LeaseName::new("background").unwrap();
-    let (stopped, now) = (owner("stopped"), mnemal::Clock::now(&*clock));
+    let (stopped, now) = (owner("stopped"), mnemal::ports::Clock::now(&*clock));
     let turn = store.acquire(&name, &stopped, now, Duration::from_secs(30)).await.unwrap();
-    let Turn::Taken { lease, .. } = turn else { panic!("the lease is free") };
+    let Acquisition::Acquired { lease, .. } = turn else { panic!("the lease is free") };
     clock.advance(Duration::from_secs(29));
-    assert_eq!(tend(&two, "two").await.held_by, Some(owner("stopped")));
+    assert_eq!(maintain(&two, "two").await.held_by, Some(owner("stopped")));
     clock.advance(Duration::from_secs(1));
-    let tended = tend(&two, "two").await;
+    let tended = maintain(&two, "two").await;
     assert_eq!((tended.held_by, tended.left_by), (None, Some(owner("stopped"))));
     let check = tended.check.unwrap();
     assert_eq!((check.events, check.findings), (1, Vec::new()));
-    let late = store.renew(&lease, mnemal::Clock::now(&*clock), Duration::from_secs(30)).await;
+    let late = store.renew(&lease, mnemal::ports::Clock::now(&*clock), Duration::from_secs(30)).await;
     assert_eq!(late.unwrap_err().kind(), mnemal::ErrorKind::Conflict, "who stood still has lost its turn");
     assert_eq!(store.holder(&name).await.unwrap(), None);
 }
@@ -73,10 +75,10 @@ async fn receipts_are_swept_after_thirty_days_and_not_before() {
     let session = SessionId::new("later").unwrap();
     let told = memory.context("where is the boiler?").session(session).await.unwrap();
     clock.advance(Duration::from_hours(30 * 24));
-    assert_eq!(tend(&memory, "one").await.swept, 0);
+    assert_eq!(maintain(&memory, "one").await.swept, 0);
     assert!(memory.receipt(told.receipt.id).await.is_ok());
     clock.advance(Duration::from_secs(1));
-    assert_eq!(tend(&memory, "one").await.swept, 1);
+    assert_eq!(maintain(&memory, "one").await.swept, 1);
     assert!(memory.receipt(told.receipt.id).await.is_err());
 }
 
@@ -122,14 +124,14 @@ async fn a_damaged_index_block_is_made_anew_after_an_unclean_end() {
     let memory = open(&path, &clock, 2).await;
     let broken = memory.recall("zanzibar protocol").await.unwrap();
     assert!(!broken.gaps.is_empty(), "a damaged index is a gap");
-    let tended = tend(&memory, "next").await;
+    let tended = maintain(&memory, "next").await;
     assert_eq!((tended.left_by, tended.reindexed), (Some(owner("killed")), 21));
     assert_eq!(tended.sealed, 21, "they are one block now");
     assert!(!tended.check.unwrap().findings.is_empty());
     assert_eq!(memory.engine().check().await.unwrap().findings, Vec::<String>::new());
     let after = memory.recall("zanzibar protocol").await.unwrap();
     assert_eq!(after.gaps, []);
-    let scores = |recalled: &mnemal::Recalled| {
+    let scores = |recalled: &mnemal::RecallResult| {
         recalled.hits.iter().map(|hit| (hit.event.id, hit.score.get().to_bits())).collect::<Vec<_>>()
     };
     assert_eq!(scores(&after.value), scores(&before));
@@ -159,10 +161,10 @@ async fn an_interrupted_forget_is_finished_behind_any_number_of_decisions() {
         let key = NoteKey::new(format!("note-{number}")).unwrap();
         let _stored = memory.remember("something else").key(key).await.unwrap();
     }
-    assert!(memory.get(target).await.unwrap().kept().is_some(), "nobody has finished it yet");
+    assert!(memory.get(target).await.unwrap().body().is_some(), "nobody has finished it yet");
     memory.engine().close().await.unwrap();
     let memory = open(&path, &clock, 2).await;
-    assert!(memory.get(target).await.unwrap().kept().is_none());
+    assert!(memory.get(target).await.unwrap().body().is_none());
     assert!(memory.engine().search_bytes("marianas").await.unwrap().is_empty());
     let everything = memory.latest(&mnemal::EventFilter::all(), NonZeroUsize::MAX).await.unwrap();
     assert_eq!(everything.len(), 102);
@@ -191,7 +193,7 @@ async fn many_writers_of_one_note_leave_one_version_and_lose_none() {
     tasks.join_all().await;
     // On a busy machine a part may be paused after missing its deadline; by this time it is asked again.
     clock.advance(Duration::from_hours(1));
-    assert_eq!(tend(&two, "two").await.held_by, None);
+    assert_eq!(maintain(&two, "two").await.held_by, None);
     let history = two.history(&key).await.unwrap();
     assert_eq!(history.len(), TASKS * EACH, "no update is lost");
     let versions: Vec<usize> = history.iter().map(|note| note.version as usize).collect();
@@ -204,7 +206,7 @@ async fn many_writers_of_one_note_leave_one_version_and_lose_none() {
 #[tokio::test]
 async fn a_space_in_memory_and_one_without_stores_are_tended_too() {
     let memory = Memory::in_memory().await.unwrap();
-    assert_eq!(tend(&memory, "one").await, Tended::default());
+    assert_eq!(maintain(&memory, "one").await, MaintenanceReport::default());
     let bare = Engine::builder().build().unwrap();
-    assert_eq!(bare.tend(&owner("one")).await.unwrap().value, Tended::default());
+    assert_eq!(bare.maintain(&owner("one")).await.unwrap().value, MaintenanceReport::default());
 }

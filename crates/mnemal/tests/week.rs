@@ -10,10 +10,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::dream::DreamMode;
+use mnemal::events::{Cursor, LedgerKind};
+use mnemal::graph::GraphDelta;
+use mnemal::learnings::{LearningDelta, LearningStatus};
+use mnemal::ports::{EventStore as _, Projection};
+use mnemal::recall::EmbeddedBy;
+use mnemal::summaries::SummaryDelta;
+use mnemal::types::{ChannelId, InstallationKey, OwnerId};
 use mnemal::{
-    Book, ChannelId, Cursor, DreamRun, EmbeddedBy, Engine, EventStore as _, GraphDelta, InstallationKey,
-    Learning, LearningDelta, LearningFilter, LearningStatus, Memory, Message, OwnerId, Projection, Scope,
-    SessionId, Settings, SpaceId, Speaker, SummaryDelta,
+    Engine, Learning, LearningFilter, Memory, Message, Scope, SessionId, Settings, SpaceId, Speaker,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -102,30 +108,34 @@ async fn a_week_converges_without_a_model_and_a_second_cycle_changes_nothing() {
             remember(&memory, hour / 4).await;
         }
         clock.advance(Duration::from_hours(1));
-        let tended = engine.tend(&owner).await.unwrap();
+        let tended = engine.maintain(&owner).await.unwrap();
         assert_eq!(tended.gaps, [], "hour {hour}");
     }
     for _ in 0..60 {
         clock.advance(Duration::from_mins(31));
-        let _tended = engine.tend(&owner).await.unwrap();
+        let _tended = engine.maintain(&owner).await.unwrap();
     }
     let settled = state(&memory, &store).await;
     assert_eq!(settled.behind, [0; 3]);
-    let cycle = engine.dream(&owner, DreamRun::Asked).await.unwrap();
+    let cycle = engine.dream(&owner, DreamMode::Asked).await.unwrap();
     assert_eq!((cycle.judged.len(), cycle.waiting, cycle.findings.len()), (0, 0, 0), "{cycle:?}");
     clock.advance(Duration::from_mins(31));
     let passes = async || {
-        let lines = engine.dream_book(Book::Pass).await.unwrap();
+        let lines = engine.dream_ledger(LedgerKind::Pass).await.unwrap();
         lines
             .into_iter()
             .filter(|line| line.key != "cycle")
             .map(|line| (line.key, line.at))
             .collect::<Vec<_>>()
     };
-    let (ran, cycles) = (passes().await, engine.dream_book(Book::Cycle).await.unwrap().len());
-    let tended = engine.tend(&owner).await.unwrap();
+    let (ran, cycles) = (passes().await, engine.dream_ledger(LedgerKind::Cycle).await.unwrap().len());
+    let tended = engine.maintain(&owner).await.unwrap();
     assert_eq!((tended.value.dreamt, tended.gaps.len()), (0, 0));
-    assert_eq!(engine.dream_book(Book::Cycle).await.unwrap().len(), cycles + 1, "it was time for a cycle");
+    assert_eq!(
+        engine.dream_ledger(LedgerKind::Cycle).await.unwrap().len(),
+        cycles + 1,
+        "it was time for a cycle"
+    );
     assert_eq!((passes().await, ran.len()), (ran.clone(), 7), "and no pass looked at the same again");
     assert_eq!(
         engine.backlog(EmbeddedBy::InProcess).await.unwrap().waiting(),
@@ -139,6 +149,6 @@ async fn a_week_converges_without_a_model_and_a_second_cycle_changes_nothing() {
     assert!(archived.clone().all(|row| row.superseded_by.is_some()), "each in favour of another");
     let invoices = settled.rows.iter().filter(|row| row.content.starts_with("Invoices"));
     assert_eq!(invoices.filter(|row| row.status == LearningStatus::Active).count(), 1);
-    assert!(engine.dream_book(Book::Pause).await.unwrap().iter().all(|line| line.note.is_empty()));
-    assert!(!engine.dream_book(Book::Audit).await.unwrap().is_empty());
+    assert!(engine.dream_ledger(LedgerKind::Pause).await.unwrap().iter().all(|line| line.note.is_empty()));
+    assert!(!engine.dream_ledger(LedgerKind::Audit).await.unwrap().is_empty());
 }

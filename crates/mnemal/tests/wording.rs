@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use mnemal::{
-    DreamCycle, DreamRun, DreamSettings, Engine, ErrorKind, GraphStore, OwnerId, Scope, Settings, Slot,
-    SpaceId,
-};
+use mnemal::dream::{DreamCycle, DreamMode};
+use mnemal::ports::GraphStore;
+use mnemal::settings::DreamSettings;
+use mnemal::types::{OwnerId, Slot};
+use mnemal::{Engine, ErrorKind, Scope, Settings, SpaceId};
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{Fault, Faulty};
 
@@ -18,7 +19,7 @@ async fn cycle(stores: Stores, settings: Settings) -> DreamCycle {
     for _ in 0..2 {
         let _stored = memory.remember("The lift is loud.").await.unwrap();
     }
-    engine.dream(&OwnerId::new("test").unwrap(), DreamRun::Asked).await.unwrap()
+    engine.dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap()
 }
 
 // proves: AD-44 (a malformed list leaves the built-in rules, and is told)

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal::{
-    Engine, ErrorKind, InstallationKey, Keep, KeyPrefix, Layer, Memory, Message, OwnerId, Scope, SessionId,
-    SpaceId, Status, Upkeep as _, WorkingQuery,
-};
+use mnemal::ports::Upkeep as _;
+use mnemal::types::{InstallationKey, Layer, OwnerId, Status};
+use mnemal::working::{KeyPrefix, PutOptions, WorkingQuery};
+use mnemal::{Engine, ErrorKind, Memory, Message, Scope, SessionId, SpaceId};
 use mnemal_core::{Embedder, ModelId};
 use mnemal_store::{SqliteStore, Stores};
 use mnemal_testkit::ManualClock;
@@ -22,8 +22,8 @@ async fn open(path: &Path, clock: &Arc<ManualClock>) -> Memory {
     engine.memory(Scope::whole(SpaceId::new("test").unwrap()))
 }
 
-async fn put(memory: &Memory, name: &str, value: &str) -> mnemal::Result<mnemal::Kept> {
-    memory.working()?.put(name, value.to_owned(), Keep::default()).await
+async fn put(memory: &Memory, name: &str, value: &str) -> mnemal::Result<mnemal::working::PutOutcome> {
+    memory.working()?.put(name, value.to_owned(), PutOptions::default()).await
 }
 
 // proves: RB-32
@@ -34,7 +34,7 @@ async fn a_conversation_has_its_own_namespace() {
     assert_eq!(put(&chat, "plan", "x").await.unwrap().key.as_str(), "session/chat/plan");
     assert_eq!(put(&memory, "plan", "y").await.unwrap().key.as_str(), "session/default/plan");
     let patrol = memory.engine().working(KeyPrefix::new("patrol/disk").unwrap()).unwrap();
-    patrol.put("full", "92 %".to_owned(), Keep::default()).await.unwrap();
+    patrol.put("full", "92 %".to_owned(), PutOptions::default()).await.unwrap();
     assert_eq!(chat.working().unwrap().get("patrol/disk/full").await.unwrap().value, "92 %");
 }
 
@@ -86,7 +86,7 @@ async fn entries_outlive_the_process_and_are_swept_every_hour() {
     let memory = open(&path, &clock).await;
     assert_eq!(memory.working().unwrap().get("plan").await.unwrap().value, "an unmistakable plan");
     let owner = OwnerId::new("one").unwrap();
-    let expired = async || memory.engine().tend(&owner).await.unwrap().value.expired;
+    let expired = async || memory.engine().maintain(&owner).await.unwrap().value.expired;
     assert_eq!(expired().await, 0);
     clock.advance(Duration::from_mins(6));
     assert_eq!(memory.working().unwrap().get("plan").await.unwrap_err().kind(), ErrorKind::NotFound);

@@ -72,7 +72,7 @@ impl Keywords {
         });
         let mut hits = Array::new();
         for (space, hit) in found.map_err(failed)? {
-            let Some(kept) = hit.event.kept() else { continue };
+            let Some(kept) = hit.event.body() else { continue };
             let mut map = Map::new();
             map.insert("text".into(), kept.content.clone().into());
             map.insert("space".into(), space.to_string().into());

@@ -77,7 +77,7 @@ impl Extractor for Tickets {
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
         let event = utterance.event;
         let may_claim = event.level == Level::User && event.quarantined.is_none() && event.echo.is_empty();
-        let Some(kept) = event.kept().filter(|kept| may_claim && kept.kind == EventKind::UserMessage) else {
+        let Some(kept) = event.body().filter(|kept| may_claim && kept.kind == EventKind::UserMessage) else {
             return Extraction::default();
         };
         let facts: Vec<ExtractedFact> = self.claim(&kept.content).into_iter().collect();

@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
-use mnemal::{
-    Cursor, ErrorKind, Event, EventFilter, EventKind, Memory, NewEvent, Selector, SessionId, Within,
-};
+use mnemal::{ErrorKind, Event, EventFilter, EventKind, Memory, NewEvent, SessionId, Within};
+use mnemal::events::{Cursor, Selector};
 use rig_core::completion::Message;
 use rig_core::completion::message::{
     AssistantContent, AssistantMessage, CallId, Text, ToolCall, ToolFunction, ToolName, ToolResult,
@@ -30,7 +29,7 @@ const HELD_BACK: &str = "[held back]";
 
 /// Who says what the user's messages say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Heard {
+enum UserTurnOrigin {
     FromThePerson,
     Hearsay,
 }
@@ -55,7 +54,7 @@ enum Heard {
 #[derive(Clone, Debug)]
 pub struct History {
     memory: Memory,
-    heard: Heard,
+    heard: UserTurnOrigin,
 }
 
 impl History {
@@ -63,14 +62,14 @@ impl History {
     ///
     /// What users' messages say counts as the person's own words: preferences and corrections are learnt from them.
     pub fn new(memory: Memory) -> Self {
-        Self { memory, heard: Heard::FromThePerson }
+        Self { memory, heard: UserTurnOrigin::FromThePerson }
     }
 
     /// Says that prompts are not a person's own words, as when a program or another agent writes them: they are believed as
     /// little as what a tool says.
     #[must_use]
     pub fn hearsay(mut self) -> Self {
-        self.heard = Heard::Hearsay;
+        self.heard = UserTurnOrigin::Hearsay;
         self
     }
 
@@ -173,7 +172,7 @@ impl History {
             | UserContent::Document(_) => LEFT_OUT.to_owned(),
         };
         let message = mnemal::Message::user(said);
-        Ok(if self.heard == Heard::Hearsay { message.hearsay() } else { message })
+        Ok(if self.heard == UserTurnOrigin::Hearsay { message.hearsay() } else { message })
     }
 }
 
@@ -206,7 +205,7 @@ fn of_assistant(part: AssistantContent) -> mnemal::Result<Option<mnemal::Message
     Ok(match part {
         AssistantContent::Text(text) => Some(mnemal::Message::assistant(text.text)),
         AssistantContent::ToolCall(call) => {
-            let tool = mnemal::ToolName::new(call.function.name.as_str())?;
+            let tool = mnemal::types::ToolName::new(call.function.name.as_str())?;
             let arguments = serde_json::Value::Object(call.function.arguments).to_string();
             let arguments = call.function.invalid_arguments.unwrap_or(arguments);
             Some(mnemal::Message::tool_call(tool, arguments).metadata(CALL, call.id.wire()))
@@ -218,7 +217,7 @@ fn of_assistant(part: AssistantContent) -> mnemal::Result<Option<mnemal::Message
 }
 
 fn of_result(result: &ToolResult) -> mnemal::Result<mnemal::Message> {
-    let tool = mnemal::ToolName::new(result.name.as_str())?;
+    let tool = mnemal::types::ToolName::new(result.name.as_str())?;
     let texts = result.content.iter().map(|content| match content {
         ToolResultContent::Text(Text { text, .. }) => text.clone(),
         ToolResultContent::Json { value } => value.to_string(),
@@ -241,7 +240,7 @@ struct Turns {
 
 impl Turns {
     fn read(&mut self, event: &Event) {
-        let Some(kept) = event.kept() else { return };
+        let Some(kept) = event.body() else { return };
         let content = if event.quarantined.is_some() { HELD_BACK } else { kept.content.as_str() };
         let call = || kept.metadata.get(CALL).map(|id| CallId::from_wire(id.as_str()));
         let is_more = kept.metadata.get(PART).is_some_and(|part| part != "0");

@@ -2,9 +2,8 @@
 
 #![expect(clippy::result_large_err, reason = "the error of rig's traits")]
 
-use mnemal::{
-    Error, Event, EventFilter, GapCause, Hit, Memory, Message, Producer, Role, SessionId, Within, derived_id,
-};
+use mnemal::{Error, Event, EventFilter, Hit, Memory, Message, Role, SessionId, Within};
+use mnemal::types::{GapCause, Producer, derived_id};
 use rig_core::Embed;
 use rig_core::embeddings::{Embedding, to_texts};
 use rig_core::vector_store::request::{Filter, FilterError};
@@ -241,12 +240,12 @@ fn demanded<'f>(filter: &'f Filter<Value>, field: &str) -> Option<&'f str> {
 }
 
 fn is_inserted(event: &Event) -> bool {
-    event.kept().is_some_and(|kept| kept.metadata.contains_key(DOCUMENT))
+    event.body().is_some_and(|kept| kept.metadata.contains_key(DOCUMENT))
 }
 
 /// Returns a hit as a document.
 fn document(hit: &Hit) -> Value {
-    let Some(kept) = hit.event.kept() else { return Value::Null };
+    let Some(kept) = hit.event.body() else { return Value::Null };
     // A secret that was replaced may have taken a quote along; then its text is what is left.
     let frame = kept.metadata.get(DOCUMENT).and_then(|frame| serde_json::from_str(frame).ok());
     if let Some(frame) = frame {
@@ -298,11 +297,11 @@ fn fields(hit: &Hit, document: &Value) -> Value {
     };
     set("id", Some(&hit.event.id.to_string()));
     set("role", Some(hit.event.role.as_str()));
-    if let Some(kept) = hit.event.kept() {
+    if let Some(kept) = hit.event.body() {
         set("session", Some(kept.session.as_str()));
         set("channel", Some(kept.channel.as_str()));
         set("user", kept.user.as_ref().map(mnemal::UserId::as_str));
-        set("agent", kept.agent.as_ref().map(mnemal::AgentId::as_str));
+        set("agent", kept.agent.as_ref().map(mnemal::types::AgentId::as_str));
         set("at", Some(&kept.occurred_at.to_string()));
     }
     Value::Object(fields)

@@ -1,6 +1,7 @@
 //! The adapters with the real agent of rig; the model answers from a script.
 
-use mnemal::{Cursor, EventFilter, Memory, UserId, Within};
+use mnemal::{EventFilter, Memory, UserId, Within};
+use mnemal::events::Cursor;
 use mnemal_rig::{Briefing, History, Searched, Store};
 use rig_agent::AgentBuilder;
 use rig_agent::agent::MemoryAppend;

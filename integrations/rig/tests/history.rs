@@ -1,6 +1,7 @@
 //! Conversations as the log keeps them.
 
-use mnemal::{EventFilter, EventKind, Memory, Origin, SessionId, ToolName};
+use mnemal::{EventFilter, EventKind, Memory, Origin, SessionId};
+use mnemal::types::ToolName;
 use mnemal_rig::History;
 use rig_core::completion::Message;
 use rig_core::completion::message::{
@@ -53,7 +54,7 @@ async fn messages_come_back_as_they_were_appended() {
     assert_eq!(history.load(&"nobody".into()).await.unwrap(), []);
 
     let all = memory.latest(&EventFilter::live(), 20.try_into().unwrap()).await.unwrap();
-    let kept: Vec<_> = all.iter().rev().map(|event| event.kept().unwrap()).collect();
+    let kept: Vec<_> = all.iter().rev().map(|event| event.body().unwrap()).collect();
     let tool = ToolName::new("weather").unwrap();
     assert_eq!(kept[3].kind, EventKind::ToolCall { tool: tool.clone() });
     assert_eq!(kept[5].kind, EventKind::ToolResult { tool, ok: true });
@@ -125,7 +126,7 @@ async fn a_call_whose_answer_was_forgotten_is_left_out_and_turns_of_others_come_
         .await
         .unwrap();
     let found = memory.recall("storm over Biscay").limit(1).await.unwrap();
-    memory.forget(mnemal::Selector::Events(vec![found.hits[0].event.id])).await.unwrap();
+    memory.forget(mnemal::events::Selector::Events(vec![found.hits[0].event.id])).await.unwrap();
     let expected = [said[0].clone(), said[3].clone(), Message::user("told on the command line")];
     assert_eq!(history.load(&"c".into()).await.unwrap(), expected);
 }
@@ -155,7 +156,7 @@ async fn prompts_that_are_hearsay_are_no_words_of_the_user() {
     let [event] = &memory.latest(&EventFilter::live(), 1.try_into().unwrap()).await.unwrap()[..] else {
         panic!()
     };
-    assert_eq!(event.kept().unwrap().origin, Origin::ToolExternal);
+    assert_eq!(event.body().unwrap().origin, Origin::ToolExternal);
     assert_eq!(history.load(&"c".into()).await.unwrap(), [Message::user("I always prefer tabs")]);
 }
 

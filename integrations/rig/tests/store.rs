@@ -63,9 +63,9 @@ async fn a_document_is_found_by_its_text_and_comes_back_as_it_was_with_the_id_of
     let ids = store.top_n_ids(ask("when does the ferry leave?", 1)).await.unwrap();
     assert_eq!((&ids[0].id, ids[0].score), (&found[0].id, found[0].score));
     let event = memory.get(ids[0].id.parse().unwrap()).await.unwrap();
-    assert_eq!(event.kept().unwrap().content, "The ferry to Texel leaves at noon");
+    assert_eq!(event.body().unwrap().content, "The ferry to Texel leaves at noon");
 
-    memory.forget(mnemal::Selector::Events(vec![event.id])).await.unwrap();
+    memory.forget(mnemal::events::Selector::Events(vec![event.id])).await.unwrap();
     assert!(titles(&store, ask("ferry to Texel", 5)).await.iter().all(|title| title != "Ferries"));
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::Measured;
+use super::LoadedMeasurement;
 
 /// The introduction of the page.
 const HEAD: &str = "\
@@ -20,7 +20,7 @@ Times are CPU of the process unless they say wall; the machine had other work on
 const METRICS: [&str; 5] = ["recall@1", "recall@10", "any@10", "all@10", "ndcg@10"];
 
 /// Returns the whole page.
-pub(super) fn written(measured: &[Measured]) -> String {
+pub(super) fn render_page(measured: &[LoadedMeasurement]) -> String {
     let mut page = HEAD.to_owned();
     for (measurement, file) in measured {
         let text = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or("unknown").to_owned();

@@ -49,7 +49,7 @@ impl Mode {
 
 /// What the answering thread and the walk share.
 #[derive(Debug)]
-struct Shared {
+struct SharedState {
     mode: Mode,
     /// What is said where these words are in a question.
     answers: Vec<(String, String)>,
@@ -62,7 +62,7 @@ struct Shared {
 #[derive(Debug)]
 pub(super) struct Model {
     address: SocketAddr,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<SharedState>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -71,7 +71,8 @@ impl Model {
     pub(super) fn start(mode: Mode, answers: Vec<(String, String)>) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Mutex::new(Shared { mode, answers, questions: Vec::new(), is_over: false }));
+        let shared =
+            Arc::new(Mutex::new(SharedState { mode, answers, questions: Vec::new(), is_over: false }));
         let own = Arc::clone(&shared);
         let thread =
             std::thread::Builder::new().name("model".to_owned()).spawn(move || serve(&listener, &own))?;
@@ -105,11 +106,11 @@ impl Drop for Model {
     }
 }
 
-fn locked(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+fn locked(shared: &Mutex<SharedState>) -> MutexGuard<'_, SharedState> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn serve(listener: &TcpListener, shared: &Arc<Mutex<Shared>>) {
+fn serve(listener: &TcpListener, shared: &Arc<Mutex<SharedState>>) {
     std::thread::scope(|scope| {
         while let Ok((stream, _)) = listener.accept() {
             if locked(shared).is_over {
@@ -121,7 +122,7 @@ fn serve(listener: &TcpListener, shared: &Arc<Mutex<Shared>>) {
     });
 }
 
-fn reply(mut stream: TcpStream, shared: &Mutex<Shared>) -> Result<()> {
+fn reply(mut stream: TcpStream, shared: &Mutex<SharedState>) -> Result<()> {
     let (_, body) = http::read(&mut BufReader::new(stream.try_clone()?))?;
     let request: Value = serde_json::from_str(&body)?;
     let words = |place: &str| request.pointer(place).and_then(Value::as_str).unwrap_or_default();

@@ -13,7 +13,7 @@ const END: &str = "<!-- decisions: end -->";
 /// Fails unless the page has exactly the decisions of the rows.
 pub(super) fn check(root: &Path, designs: &[Design]) -> Result<()> {
     let text = std::fs::read_to_string(root.join(PAGE)).context(PAGE)?;
-    if written(&text, designs)? == text {
+    if render_page(&text, designs)? == text {
         return Ok(());
     }
     bail!("{PAGE} has other decisions than the rows: run `cargo xtask designs --write`")
@@ -23,10 +23,10 @@ pub(super) fn check(root: &Path, designs: &[Design]) -> Result<()> {
 pub(super) fn write(root: &Path, designs: &[Design]) -> Result<()> {
     let path = root.join(PAGE);
     let text = std::fs::read_to_string(&path).context(PAGE)?;
-    Ok(std::fs::write(path, written(&text, designs)?)?)
+    Ok(std::fs::write(path, render_page(&text, designs)?)?)
 }
 
-fn written(text: &str, designs: &[Design]) -> Result<String> {
+fn render_page(text: &str, designs: &[Design]) -> Result<String> {
     let (before, rest) = text.split_once(BEGIN).with_context(|| format!("no line {BEGIN}"))?;
     let (_, after) = rest.split_once(END).with_context(|| format!("no line {END}"))?;
     Ok(format!("{before}{BEGIN}\n\n{}\n{END}{after}", table(designs)))
@@ -56,9 +56,9 @@ mod tests {
     fn the_page_has_the_decisions_of_the_rows_and_keeps_its_other_words() {
         let rows = "title = \"A\"\n[[section]]\nname = \"s\"\n[[section.row]]\npromise = \"p\"\ndecision = \"Since.\"";
         let page = format!("# Page\n{BEGIN}\nold\n{END}\nrest\n");
-        let text = written(&page, &[Design::read("a", rows).unwrap()]).unwrap();
+        let text = render_page(&page, &[Design::read("a", rows).unwrap()]).unwrap();
         assert!(text.starts_with("# Page\n") && text.ends_with("\nrest\n"), "{text}");
         assert!(text.contains("| A | p | Since. |") && !text.contains("old"), "{text}");
-        assert!(written("no marks", &[]).is_err());
+        assert!(render_page("no marks", &[]).is_err());
     }
 }

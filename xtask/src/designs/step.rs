@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::http;
+use super::installation::{Input, TestInstallation};
 use super::model::Mode;
-use super::place::{Input, Place};
 use super::row::{Act, Step};
 use super::words::{filled, filled_within, split};
 
@@ -27,7 +27,7 @@ struct Answer {
 }
 
 /// Does a step, repeated as long as it has time, and keeps what it saves.
-pub(super) fn act(place: &mut Place, step: &Step) -> Result<()> {
+pub(super) fn act(place: &mut TestInstallation, step: &Step) -> Result<()> {
     let begun = now();
     loop {
         let told = once(place, step).and_then(|answer| {
@@ -54,7 +54,7 @@ fn pause() {
     std::thread::sleep(PAUSE);
 }
 
-fn once(place: &mut Place, step: &Step) -> Result<Answer> {
+fn once(place: &mut TestInstallation, step: &Step) -> Result<Answer> {
     match &step.act {
         Act::Run(line, input) => {
             let words = split(line)?;
@@ -99,7 +99,7 @@ fn nothing() -> Answer {
 }
 
 fn over_http(
-    place: &Place,
+    place: &TestInstallation,
     request: &str,
     headers: &std::collections::BTreeMap<String, String>,
     body: &Value,
@@ -125,7 +125,7 @@ fn over_http(
 
 /// Calls a tool over stdin and stdout, as a client starts the program; `tools/list` lists them.
 fn call(
-    place: &Place,
+    place: &TestInstallation,
     step: &Step,
     (name, arguments): (&str, &Value),
     (profile, space): (&str, Option<&str>),
@@ -159,7 +159,7 @@ fn call(
     Ok(Answer { code: u64::from(!is_good), is_good, text, json })
 }
 
-fn check(place: &Place, step: &Step, answer: &Answer) -> Result<()> {
+fn check(place: &TestInstallation, step: &Step, answer: &Answer) -> Result<()> {
     let shown = || {
         let text = if answer.text.is_empty() { answer.json.to_string() } else { answer.text.clone() };
         let short: String = text.chars().take(SHOWN).collect();
@@ -212,7 +212,7 @@ fn is_same(found: &Value, wanted: &Value) -> bool {
     }
 }
 
-fn save(place: &mut Place, step: &Step, answer: &Answer) -> Result<()> {
+fn save(place: &mut TestInstallation, step: &Step, answer: &Answer) -> Result<()> {
     for (name, pointer) in &step.save {
         let value = match pointer.as_str() {
             "text" => answer.text.trim().to_owned(),

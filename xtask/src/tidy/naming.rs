@@ -1,7 +1,10 @@
-//! Rule: every Rust file has a header line and an allowed name.
+//! Rules: every Rust file has a header line and an allowed name, and a type has a name that says what it is.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
-use crate::workspace::Tree;
+use crate::source::is_word;
+use crate::workspace::{SourceFile, Tree};
 
 /// Words that name no idea.
 const EMPTY_WORDS: &[&str] = &["util", "utils", "helper", "helpers", "common", "misc", "manager"];
@@ -60,6 +63,82 @@ pub(super) fn file_names(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Participles and questions that are no noun: as the name of a type they do not say what it holds.
+const RIDDLES: &[&str] = &[
+    "Answered", "Asked", "Done", "Ended", "Found", "Given", "Gone", "Heard", "Held", "Judged", "Kept",
+    "Known", "Left", "Looked", "Made", "Meant", "Measured", "Observed", "Place", "Refused", "Said", "Seen",
+    "Shown", "Spoken", "Standing", "Stated", "Stretch", "Taken", "Tended", "Told", "Tried", "Wanted", "What",
+    "Which", "Who", "Whose", "Written",
+];
+
+/// No type of the crates or of xtask has one of the names in [`RIDDLES`].
+pub(super) fn riddles(tree: &Tree) -> Vec<Finding> {
+    let sources = sources(tree).chain(tree.rust_files().filter(|file| file.member() == "xtask"));
+    let found = |file: &SourceFile| -> Vec<Finding> {
+        let types = types(file).filter(|(_, name)| RIDDLES.contains(name));
+        let message = |name: &str| format!("`{name}` is no noun; name what the type holds");
+        types.map(|(at, name)| Finding::on_line(&file.path, at, message(name))).collect()
+    };
+    sources.flat_map(found).collect()
+}
+
+/// The most files that may define a type of the same name. Source: own choice; a search for the name then stays readable.
+const MOST_NAMESAKES: usize = 3;
+
+/// No more than [`MOST_NAMESAKES`] files of the crates define a type of the same name. No word is excepted: where a fourth file
+/// needs a `Kind` or a `Line`, one more word says of what.
+pub(super) fn namesakes(tree: &Tree) -> Vec<Finding> {
+    let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for file in sources(tree) {
+        for (_, name) in types(file) {
+            files.entry(name).or_default().insert(&file.path);
+        }
+    }
+    let common = files.into_iter().filter(|(_, files)| files.len() > MOST_NAMESAKES);
+    let message = |name: &str, n_files: usize| {
+        format!(
+            "`{name}` is a type in {n_files} files; at most {MOST_NAMESAKES}: say in one more word of what"
+        )
+    };
+    common
+        .flat_map(|(name, files)| {
+            let message = message(name, files.len());
+            files.into_iter().map(move |path| Finding::at(path, message.clone()))
+        })
+        .collect()
+}
+
+/// The source files of the crates; tests, examples and benches are not among them.
+fn sources(tree: &Tree) -> impl Iterator<Item = &SourceFile> {
+    let is_source = |path: &str| path.starts_with("crates/") && path.contains("/src/");
+    tree.rust_files().filter(move |file| is_source(&file.path) && !file.is_test_file())
+}
+
+/// The types that a file defines outside its tests, each with its line; associated types are not among them.
+fn types(file: &SourceFile) -> impl Iterator<Item = (usize, &str)> {
+    file.rust
+        .lines()
+        .filter(|(at, _)| !file.is_test_line(*at))
+        .filter_map(|(at, line)| Some((at, defined(line)?)))
+}
+
+/// Returns the name of the type that a line defines.
+fn defined(line: &str) -> Option<&str> {
+    let code = line.trim_start();
+    let code = match code.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(')')?.1,
+        Some(rest) => rest,
+        None => code,
+    };
+    let mut words = code.split_whitespace().skip_while(|word| *word == "unsafe");
+    let keyword = words.next()?;
+    let is_alias = keyword == "type" && !line.starts_with(' ');
+    if !is_alias && !["struct", "enum", "trait", "union"].contains(&keyword) {
+        return None;
+    }
+    words.next()?.split(|c: char| !is_word(c)).next().filter(|name| !name.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +183,33 @@ mod tests {
         let found = check(file_names, &files);
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(found.iter().all(|line| !line.contains("commons.rs")));
+    }
+
+    #[test]
+    fn a_type_named_by_a_participle_is_found() {
+        let source = "/// Known.\npub(crate) struct Known<'a>(&'a str);\nenum Fate {\n    Told,\n}\n";
+        let tests = "#[cfg(test)]\nmod tests {\n    struct Told;\n}\n";
+        let files = [
+            ("crates/a/src/b.rs", source),
+            ("crates/a/src/c.rs", tests),
+            ("crates/a/tests/d.rs", source),
+            ("xtask/src/e.rs", "type Told = u8;\n"),
+        ];
+        let expected = [
+            "crates/a/src/b.rs:2: `Known` is no noun; name what the type holds",
+            "xtask/src/e.rs:1: `Told` is no noun; name what the type holds",
+        ];
+        assert_eq!(check(riddles, &files), expected);
+    }
+
+    #[test]
+    fn a_fourth_type_of_the_same_name_is_found() {
+        let paths: Vec<String> = (0..4).map(|at| format!("crates/a/src/n{at}.rs")).collect();
+        let text = "pub(in crate::a) struct Row;\nimpl Iterator for Row {\n    type Item = u8;\n}\n";
+        let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), text)).collect();
+        assert_eq!(check(namesakes, &files[..3]), [""; 0]);
+        let found = check(namesakes, &files);
+        assert_eq!(found.len(), 4, "{found:?}");
+        assert!(found[0].starts_with("crates/a/src/n0.rs: `Row` is a type in 4 files"), "{found:?}");
     }
 }

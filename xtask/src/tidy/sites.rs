@@ -18,10 +18,13 @@ const LEARNING: &[&str] = &["mnemal-extract", "mnemal-graph", "mnemal-learnings"
 const READERS: &[(&str, &str)] = &[
     ("crates/mnemal-extract/src/authorship.rs", "the gate itself"),
     ("crates/mnemal-extract/src/extractor.rs", "names, sizes, and the question that a turn answers"),
-    ("crates/mnemal-extract/src/admit.rs", "names, and whether a place is the speaker's own"),
-    ("crates/mnemal-graph/src/found.rs", "places that a model names, which `admit` holds against the gate"),
+    ("crates/mnemal-extract/src/claim_gate.rs", "names, and whether a place is the speaker's own"),
     (
-        "crates/mnemal-graph/src/leftovers.rs",
+        "crates/mnemal-graph/src/model_claims.rs",
+        "places that a model names, which `admit` holds against the gate",
+    ),
+    (
+        "crates/mnemal-graph/src/model_extraction_pass.rs",
         "what a model is asked about, whose claims `admit` holds against the gate",
     ),
     ("crates/mnemal-graph/src/source.rs", "the sentence of a fact, to show it"),
@@ -29,18 +32,18 @@ const READERS: &[(&str, &str)] = &[
     ("crates/mnemal-learnings/src/fold.rs", "notes that somebody stored on purpose"),
     ("crates/mnemal-learnings/src/operate.rs", "notes that somebody stored on purpose"),
     ("crates/mnemal-learnings/src/read.rs", "the words of a place that was found in own words"),
-    ("crates/mnemal-learnings/src/read/about.rs", "the words of a place that was found in own words"),
+    ("crates/mnemal-learnings/src/read/topic_key.rs", "the words of a place that was found in own words"),
     ("crates/mnemal-learnings/src/tool.rs", "results of tools"),
     ("crates/mnemal-summaries/src/tree.rs", "the words of a place that was found in own words"),
-    ("crates/mnemal-summaries/src/writing.rs", "what a model wrote of a summary"),
+    ("crates/mnemal-summaries/src/model_summary.rs", "what a model wrote of a summary"),
 ];
 /// How code reads what a turn says.
-const READS: &[&str] = &["kept.content", "said.content", "earlier.content", "kept()?.content"];
+const READS: &[&str] = &["kept.content", "said.content", "earlier.content", "body()?.content"];
 /// Files that may treat a whole text as a speaker's own words.
 const WHOLE: &[&str] = &[
     "crates/mnemal-extract/src/authorship.rs",
     "crates/mnemal-learnings/src/read/pattern.rs",
-    "crates/mnemal-server/src/http/area/compat.rs",
+    "crates/mnemal-server/src/http/routes/compat.rs",
 ];
 
 /// Files that may hold `unsafe`: the border between the fault-injecting file system and SQLite, and that of its tests.

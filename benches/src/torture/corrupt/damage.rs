@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use mnemal_store::Stretch;
+use mnemal_store::ByteRange;
 
 use super::sample::Sample;
 use crate::words::Dice;
@@ -72,12 +72,12 @@ impl Kind {
 #[derive(Debug)]
 pub(super) struct Damage {
     pub(super) kind: Kind,
-    touched: Vec<Stretch>,
+    touched: Vec<ByteRange>,
 }
 
 impl Damage {
     /// Whether some of these bytes were changed.
-    pub(super) fn touches(&self, bytes: Stretch) -> bool {
+    pub(super) fn touches(&self, bytes: ByteRange) -> bool {
         self.touched
             .iter()
             .any(|one| one.in_log == bytes.in_log && one.start < bytes.end && bytes.start < one.end)
@@ -94,7 +94,7 @@ pub(super) fn make(sample: &Sample, place: &Path, dice: &mut Dice) -> Result<Dam
     let kind = KINDS.get(dice.below(KINDS.len())).copied().unwrap_or(Kind::Flip);
     let (mut file, mut log) = (sample.file.clone(), sample.log.clone());
     let mut touched = Vec::new();
-    let whole_log = Stretch { in_log: true, start: 0, end: u64::MAX };
+    let whole_log = ByteRange { in_log: true, start: 0, end: u64::MAX };
     match kind {
         Kind::Flip => flip(&mut file, 1, (false, dice), &mut touched),
         Kind::Flips => flip(&mut file, 2 + dice.below(40), (false, dice), &mut touched),
@@ -117,7 +117,7 @@ pub(super) fn make(sample: &Sample, place: &Path, dice: &mut Dice) -> Result<Dam
             for byte in file.iter_mut().take(1 + dice.below(100)) {
                 *byte = dice.bits().to_le_bytes()[0];
             }
-            touched.push(Stretch { in_log: false, start: 0, end: 100 });
+            touched.push(ByteRange { in_log: false, start: 0, end: 100 });
         }
         Kind::OldLog => {
             log.clone_from(&sample.old_log);
@@ -142,20 +142,20 @@ pub(super) fn make(sample: &Sample, place: &Path, dice: &mut Dice) -> Result<Dam
     Ok(Damage { kind, touched })
 }
 
-fn flip(bytes: &mut [u8], times: usize, (in_log, dice): (bool, &mut Dice), touched: &mut Vec<Stretch>) {
+fn flip(bytes: &mut [u8], times: usize, (in_log, dice): (bool, &mut Dice), touched: &mut Vec<ByteRange>) {
     for _ in 0..times {
         let at = dice.below(bytes.len());
         if let Some(byte) = bytes.get_mut(at) {
             *byte ^= 1 << dice.below(8);
-            touched.push(Stretch { in_log, start: at as u64, end: at as u64 + 1 });
+            touched.push(ByteRange { in_log, start: at as u64, end: at as u64 + 1 });
         }
     }
 }
 
-fn cut(bytes: &mut Vec<u8>, (in_log, dice): (bool, &mut Dice)) -> Stretch {
+fn cut(bytes: &mut Vec<u8>, (in_log, dice): (bool, &mut Dice)) -> ByteRange {
     let length = dice.below(bytes.len());
     bytes.truncate(length);
-    Stretch { in_log, start: length as u64, end: u64::MAX }
+    ByteRange { in_log, start: length as u64, end: u64::MAX }
 }
 
 fn page(file: &[u8], number: usize) -> Vec<u8> {
@@ -168,6 +168,6 @@ fn fill(file: &mut [u8], number: usize, with: &[u8]) {
     }
 }
 
-fn of_page(number: usize) -> Stretch {
-    Stretch { in_log: false, start: (number * PAGE) as u64, end: ((number + 1) * PAGE) as u64 }
+fn of_page(number: usize) -> ByteRange {
+    ByteRange { in_log: false, start: (number * PAGE) as u64, end: ((number + 1) * PAGE) as u64 }
 }

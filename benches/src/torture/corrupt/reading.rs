@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use mnemal::events::Cursor;
+use mnemal::types::{Degraded, GapCause, Status};
 use mnemal::{
-    Cursor, Degraded, Engine, Event, EventFilter, EventId, Gap, GapCause, LearningFilter, Memory, NoteKey,
-    Role, Scope, SessionId, SpaceId, Status, Within,
+    Engine, Event, EventFilter, EventId, Gap, LearningFilter, Memory, NoteKey, Role, Scope, SessionId,
+    SpaceId, Within,
 };
 use mnemal_testkit::{ManualClock, SeededIds};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -95,7 +97,7 @@ fn hash(value: &impl Debug) -> String {
 
 /// Says what an event is, whatever its position; a link to an event that is lost may be missing.
 pub(super) fn digest(event: &Event) -> String {
-    let Some(kept) = event.kept() else {
+    let Some(kept) = event.body() else {
         return hash(&(event.id, event.recorded_at, event.role, "erased"));
     };
     let mut kept = kept.clone();

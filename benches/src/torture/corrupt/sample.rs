@@ -6,11 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use mnemal::{
-    Cursor, Engine, EventFilter, EventId, Memory, Message, NoteKey, Scope, Selector, SessionId, SpaceId,
-    Speaker,
-};
-use mnemal_store::{Salvage, Stretch};
+use mnemal::events::{Cursor, Selector};
+use mnemal::{Engine, EventFilter, EventId, Memory, Message, NoteKey, Scope, SessionId, SpaceId, Speaker};
+use mnemal_store::{ByteRange, Salvage};
 use mnemal_testkit::{ManualClock, SeededIds};
 
 use super::reading::digest;
@@ -39,7 +37,7 @@ pub(super) struct Sample {
     /// The contents of each event.
     pub(super) truth: BTreeMap<String, String>,
     /// The bytes of each event.
-    pub(super) stretches: BTreeMap<String, Vec<Stretch>>,
+    pub(super) stretches: BTreeMap<String, Vec<ByteRange>>,
 }
 
 impl Sample {

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use async_trait::async_trait;
-use mnemal::{
-    BackgroundPermit, Completion, EventId, LanguageModel, ModelId, NoteKey, Prompt, Purpose, TokenCount,
-    Usage,
-};
+use mnemal::model::{BackgroundPermit, Completion, Prompt, Purpose, Usage};
+use mnemal::ports::LanguageModel;
+use mnemal::types::{ModelId, TokenCount};
+use mnemal::{EventId, NoteKey};
 
 use crate::words::Dice;
 

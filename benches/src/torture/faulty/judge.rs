@@ -5,10 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mnemal::{
-    Cursor, Decision, Event, EventFilter, EventId, EventKind, EventStore as _, LearningFilter, Projector,
-    Result, SystemClock,
-};
+use mnemal::events::Cursor;
+use mnemal::ports::{EventStore as _, Projector, SystemClock};
+use mnemal::{Decision, Event, EventFilter, EventId, EventKind, LearningFilter, Result};
 use mnemal_core::Upkeep as _;
 use mnemal_learnings::LearningProjector;
 use mnemal_testkit::vfs::Dice;
@@ -16,7 +15,7 @@ use mnemal_testkit::vfs::Dice;
 use super::super::Report;
 use super::super::verdict::Fault;
 use super::Space;
-use super::book::{Book, Forgotten, Said};
+use super::acknowledged::{Book, BookEntry, ForgetState};
 
 /// Events read at once.
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
@@ -35,7 +34,7 @@ pub(crate) enum Loss {
 }
 
 /// The log as it is found.
-struct Found {
+struct FoundLog {
     by_id: BTreeMap<EventId, Event>,
     by_text: BTreeMap<String, Vec<Event>>,
     /// Events that a decision of the log forgets.
@@ -69,17 +68,17 @@ pub(crate) async fn judge(
     recalled(space, &found, book, dice, report).await
 }
 
-async fn read(space: &Space) -> Result<Found> {
+async fn read(space: &Space) -> Result<FoundLog> {
     let head = space.store.head().await?;
     let (mut by_id, mut by_text) = (BTreeMap::new(), BTreeMap::<String, Vec<Event>>::new());
     let mut forgotten = BTreeSet::new();
     let mut after = Cursor::START;
     loop {
         let page = space.store.scan(&EventFilter::all(), after, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(Found { by_id, by_text, forgotten, head }) };
+        let Some(last) = page.last() else { return Ok(FoundLog { by_id, by_text, forgotten, head }) };
         after = Cursor(Some(last.seq));
         for event in page {
-            if let Some(kept) = event.kept() {
+            if let Some(kept) = event.body() {
                 by_text.entry(kept.content.clone()).or_default().push(event.clone());
                 if let EventKind::Decision(Decision::Forget(forget)) = &kept.kind {
                     forgotten.extend(forget.events.iter().copied());
@@ -91,7 +90,7 @@ async fn read(space: &Space) -> Result<Found> {
 }
 
 /// An acknowledged event is there once, where and as it was acknowledged, unless it was forgotten.
-fn acknowledged(found: &Found, said: &Said, loss: Loss, report: &mut Report) {
+fn acknowledged(found: &FoundLog, said: &BookEntry, loss: Loss, report: &mut Report) {
     let copies = found.by_text.get(&said.text).map_or(0, Vec::len);
     if copies > 1 {
         report.blame(Fault::Doubled, format_args!("{} is there {copies} times", said.key));
@@ -105,11 +104,11 @@ fn acknowledged(found: &Found, said: &Said, loss: Loss, report: &mut Report) {
         }
         return;
     };
-    let undone = matches!(said.forgotten, Forgotten::By(by) if !found.by_id.contains_key(&by));
+    let undone = matches!(said.forgotten, ForgetState::By(by) if !found.by_id.contains_key(&by));
     if undone && loss == Loss::Nothing {
         report.blame(Fault::Lost, format_args!("the decision to forget {}", said.key));
     }
-    match event.kept() {
+    match event.body() {
         _ if event.seq != seq => {
             report.blame(Fault::SilentWrong, format_args!("{} moved to {}", said.key, event.seq.0));
         }
@@ -119,7 +118,7 @@ fn acknowledged(found: &Found, said: &Said, loss: Loss, report: &mut Report) {
         Some(kept) if kept.content != said.text => {
             report.blame(Fault::SilentWrong, format_args!("{} reads otherwise", said.key));
         }
-        None if said.forgotten == Forgotten::No => {
+        None if said.forgotten == ForgetState::No => {
             report.blame(Fault::Lost, format_args!("the words of {}", said.key));
         }
         _ => {}
@@ -127,10 +126,10 @@ fn acknowledged(found: &Found, said: &Said, loss: Loss, report: &mut Report) {
 }
 
 /// The events of a call are there all or none, in their order, one behind the other.
-fn whole_calls(found: &Found, book: &Book, report: &mut Report) {
+fn whole_calls(found: &FoundLog, book: &Book, report: &mut Report) {
     for places in book.by_call() {
-        let said: Vec<&Said> = places.iter().filter_map(|place| book.said.get(*place)).collect();
-        if said.iter().any(|said| said.forgotten != Forgotten::No) {
+        let said: Vec<&BookEntry> = places.iter().filter_map(|place| book.said.get(*place)).collect();
+        if said.iter().any(|said| said.forgotten != ForgetState::No) {
             continue;
         }
         let seqs: Vec<u64> = said
@@ -146,24 +145,24 @@ fn whole_calls(found: &Found, book: &Book, report: &mut Report) {
 }
 
 /// Notes which calls must be made again because the log has lost their suffix.
-fn settle(found: &Found, book: &mut Book) {
+fn settle(found: &FoundLog, book: &mut Book) {
     for said in &mut book.said {
         let Some((id, _)) = said.acked else { continue };
         let event = found.by_id.get(&id);
-        let undone = matches!(said.forgotten, Forgotten::By(by) if !found.by_id.contains_key(&by));
+        let undone = matches!(said.forgotten, ForgetState::By(by) if !found.by_id.contains_key(&by));
         if event.is_none() {
-            (said.acked, said.forgotten) = (None, Forgotten::No);
-        } else if undone && event.is_some_and(|event| event.kept().is_some()) {
-            said.forgotten = Forgotten::No;
+            (said.acked, said.forgotten) = (None, ForgetState::No);
+        } else if undone && event.is_some_and(|event| event.body().is_some()) {
+            said.forgotten = ForgetState::No;
         }
     }
 }
 
 /// Nothing is there that was not written.
-fn strangers(found: &Found, book: &Book, report: &mut Report) {
+fn strangers(found: &FoundLog, book: &Book, report: &mut Report) {
     let known: BTreeSet<&str> = book.said.iter().map(|said| said.text.as_str()).collect();
     for event in found.by_text.values().flatten() {
-        let Some(kept) = event.kept() else { continue };
+        let Some(kept) = event.body() else { continue };
         let forget = matches!(kept.kind, EventKind::Decision(_)) && kept.content.is_empty();
         if !forget && !known.contains(kept.content.as_str()) {
             report.blame(Fault::SilentWrong, format_args!("event {} was never said", event.id));
@@ -193,7 +192,7 @@ async fn projections(space: &Space, report: &mut Report) -> Result<()> {
 /// Some acknowledged events are found by their words.
 async fn recalled(
     space: &Space,
-    found: &Found,
+    found: &FoundLog,
     book: &Book,
     dice: &mut Dice,
     report: &mut Report,
@@ -201,7 +200,7 @@ async fn recalled(
     for _ in 0..RECALLED {
         let Some((place, id)) = book.living(dice) else { return Ok(()) };
         // A note that a newer one has replaced is rightly no answer.
-        let asked = |said: &&Said| said.note.is_none() && found.by_id.contains_key(&id);
+        let asked = |said: &&BookEntry| said.note.is_none() && found.by_id.contains_key(&id);
         let Some(said) = book.said.get(place).filter(asked) else { continue };
         let answer = space.memory.recall(said.word.clone()).await?;
         if !answer.gaps.is_empty() {

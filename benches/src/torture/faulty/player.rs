@@ -1,12 +1,13 @@
 //! Script player that notes what was acknowledged and what was answered instead.
 
-use mnemal::{Ack, Durability as Promise, Error, ErrorKind, Result, Selector};
+use mnemal::events::{Ack, Durability as Promise, Selector};
+use mnemal::{Error, ErrorKind, Result};
 use mnemal_core::Upkeep as _;
 use mnemal_store::Durability;
 use mnemal_testkit::vfs::{Dice, FaultyDisk};
 
 use super::Space;
-use super::book::{Book, Forgotten, Said};
+use super::acknowledged::{Book, BookEntry, ForgetState};
 use super::script::{CALLERS, Step};
 
 /// Times that opening is tried after it failed. Source: own default; a fault strikes once, a full disk until it is freed.
@@ -14,7 +15,7 @@ const OPENINGS: usize = 3;
 
 /// Which calls are made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Again {
+pub(crate) enum RetryScope {
     /// All of them.
     All,
     /// Those that were not acknowledged.
@@ -184,25 +185,26 @@ impl<'d> Player<'d> {
         let Some(space) = &self.space else { return };
         match space.memory.forget(Selector::Events(vec![id])).await {
             Ok(done) => {
-                let how = done.event.map_or(Forgotten::Perhaps, Forgotten::By);
+                let how = done.event.map_or(ForgetState::Perhaps, ForgetState::By);
                 self.book.forget(&done.ids, how);
             }
             Err(error) => {
-                self.book.forget(&[id], Forgotten::Perhaps);
+                self.book.forget(&[id], ForgetState::Perhaps);
                 self.errors.push(("forget", error));
             }
         }
     }
 
     /// Repeats the calls with the same keys, except forgotten ones; returns the errors.
-    pub(crate) async fn call_again(&mut self, which: Again) -> Vec<(&'static str, Error)> {
+    pub(crate) async fn call_again(&mut self, which: RetryScope) -> Vec<(&'static str, Error)> {
         let mut errors = Vec::new();
         for places in self.book.by_call() {
-            let said: Vec<&Said> = places.iter().filter_map(|place| self.book.said.get(*place)).collect();
-            if which == Again::Unanswered && said.iter().all(|said| said.acked.is_some()) {
+            let said: Vec<&BookEntry> =
+                places.iter().filter_map(|place| self.book.said.get(*place)).collect();
+            if which == RetryScope::Unanswered && said.iter().all(|said| said.acked.is_some()) {
                 continue;
             }
-            let forgotten = said.iter().any(|said| said.forgotten != Forgotten::No);
+            let forgotten = said.iter().any(|said| said.forgotten != ForgetState::No);
             let (Some(space), Some(first), false) = (&self.space, said.first(), forgotten) else { continue };
             let answer = if first.note.is_some() {
                 remember(space, first).await
@@ -219,7 +221,7 @@ impl<'d> Player<'d> {
 }
 
 /// Keeps a note; the acknowledgement is read back, because a note answers without its position.
-async fn remember(space: &Space, said: &Said) -> Result<Vec<Ack>> {
+async fn remember(space: &Space, said: &BookEntry) -> Result<Vec<Ack>> {
     let key = said.key.clone();
     let call = space.memory.remember(&said.text).by_user().message(|message| message.idempotency_key(key));
     let call = match &said.note {

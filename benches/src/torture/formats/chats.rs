@@ -3,10 +3,10 @@
 use mnemal::ImportFormat;
 use serde_json::{Map, Value, json};
 
-use super::sample::{Layout, Pen, Sample};
+use super::sample::{Layout, Sample, TextWriter};
 
 /// `conversations.json` of an account export of `ChatGPT`.
-pub(super) fn chatgpt(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn chatgpt(pen: &mut TextWriter<'_>) -> Sample {
     let count = pen.some(1, 4);
     let conversations: Vec<Value> = (0..count).map(|_| tree(pen)).collect();
     let (layout, root) = match pen.some(0, 3) {
@@ -18,7 +18,7 @@ pub(super) fn chatgpt(pen: &mut Pen<'_>) -> Sample {
     Sample::new("conversations.json", ImportFormat::ChatGpt, layout, root).with_lists(lists)
 }
 
-fn tree(pen: &mut Pen<'_>) -> Value {
+fn tree(pen: &mut TextWriter<'_>) -> Value {
     let id = format!("conv-{}", pen.number());
     let root = format!("{id}-root");
     let mut mapping = Map::new();
@@ -37,7 +37,7 @@ fn tree(pen: &mut Pen<'_>) -> Value {
         }
         name
     };
-    let message = |pen: &mut Pen<'_>, role: &str, kind: &str, parts: Value| {
+    let message = |pen: &mut TextWriter<'_>, role: &str, kind: &str, parts: Value| {
         json!({"author": {"role": role, "name": null, "metadata": {}}, "create_time": pen.seconds(), "update_time": null,
             "content": {"content_type": kind, "parts": parts}, "status": "finished_successfully", "end_turn": true,
             "weight": 1.0, "metadata": {}, "recipient": "all"})
@@ -73,7 +73,7 @@ fn tree(pen: &mut Pen<'_>) -> Value {
 }
 
 /// A part of an account export of Claude.
-pub(super) fn claude(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn claude(pen: &mut TextWriter<'_>) -> Sample {
     let lists = &["chat_messages", "docs", "attachments", "project_memories"];
     let count = pen.some(1, 3);
     let (name, root): (_, Vec<Value>) = match pen.some(0, 5) {
@@ -92,14 +92,14 @@ pub(super) fn claude(pen: &mut Pen<'_>) -> Sample {
     sample.with_lists(lists).with_nameless(&["attachments"])
 }
 
-fn conversation(pen: &mut Pen<'_>) -> Value {
+fn conversation(pen: &mut TextWriter<'_>) -> Value {
     let id = format!("conv-{}", pen.number());
     let is_tree = pen.is(60);
     let mut parent = "00000000-0000-4000-8000-000000000000".to_owned();
     let mut messages = Vec::new();
     for turn in 0..pen.some(2, 6) {
         let sender = if turn % 2 == 0 { "human" } else { "assistant" };
-        let said = |pen: &mut Pen<'_>, text: String, parent: &str| {
+        let said = |pen: &mut TextWriter<'_>, text: String, parent: &str| {
             let name = format!("msg-{}", pen.number());
             let mut message = json!({"uuid": name, "text": text, "sender": sender, "attachments": [], "files": [],
                 "content": [{"start_timestamp": pen.time(), "type": "text", "text": text, "citations": []}],
@@ -127,19 +127,19 @@ fn conversation(pen: &mut Pen<'_>) -> Value {
         "account": {"uuid": "acc"}, "chat_messages": messages})
 }
 
-fn project(pen: &mut Pen<'_>) -> Value {
+fn project(pen: &mut TextWriter<'_>) -> Value {
     let count = pen.some(1, 4);
-    let document = |pen: &mut Pen<'_>| json!({"uuid": format!("doc-{}", pen.number()), "filename": "a.md", "content": pen.item(), "created_at": pen.time()});
+    let document = |pen: &mut TextWriter<'_>| json!({"uuid": format!("doc-{}", pen.number()), "filename": "a.md", "content": pen.item(), "created_at": pen.time()});
     let docs: Vec<Value> = (0..count).map(|_| document(pen)).collect();
     json!({"uuid": format!("project-{}", pen.number()), "name": "Boats", "description": "", "is_private": true,
         "prompt_template": "", "created_at": pen.time(), "updated_at": pen.time(), "docs": docs})
 }
 
 /// A transcript of Claude Code.
-pub(super) fn claude_code(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn claude_code(pen: &mut TextWriter<'_>) -> Sample {
     let mut lines = vec![json!({"type": "summary", "summary": pen.host(), "leafUuid": "x"})];
     let mut parent = Value::Null;
-    let entry = |pen: &mut Pen<'_>, kind: &str, parent: &Value, message: Value| {
+    let entry = |pen: &mut TextWriter<'_>, kind: &str, parent: &Value, message: Value| {
         let uuid = format!("u-{}", pen.number());
         let line = json!({"parentUuid": parent, "isSidechain": false, "userType": "external", "cwd": "/home/ana",
             "sessionId": "s-1", "version": "2.1.9", "type": kind, "message": message, "uuid": uuid, "timestamp": pen.time()});
@@ -186,11 +186,11 @@ pub(super) fn claude_code(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// A session file of Codex CLI.
-pub(super) fn codex(pen: &mut Pen<'_>) -> Sample {
-    fn line(kind: &str, payload: &Value, pen: &mut Pen<'_>) -> Value {
+pub(super) fn codex(pen: &mut TextWriter<'_>) -> Sample {
+    fn line(kind: &str, payload: &Value, pen: &mut TextWriter<'_>) -> Value {
         json!({"timestamp": pen.time(), "type": kind, "payload": payload})
     }
-    fn say(role: &str, text: &str, pen: &mut Pen<'_>) -> [Value; 2] {
+    fn say(role: &str, text: &str, pen: &mut TextWriter<'_>) -> [Value; 2] {
         let is_user = role == "user";
         let (kind, event) =
             if is_user { ("input_text", "user_message") } else { ("output_text", "agent_message") };
@@ -228,7 +228,7 @@ pub(super) fn codex(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// A session file of Gemini CLI, in both of its forms.
-pub(super) fn gemini_cli(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn gemini_cli(pen: &mut TextWriter<'_>) -> Sample {
     let head =
         json!({"sessionId": "s-1", "projectHash": "abc", "startTime": pen.time(), "lastUpdated": pen.time()});
     let mut messages = Vec::new();
@@ -264,9 +264,9 @@ pub(super) fn gemini_cli(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// `My Activity.json` of Gemini.
-pub(super) fn gemini_takeout(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn gemini_takeout(pen: &mut TextWriter<'_>) -> Sample {
     let count = pen.some(2, 6);
-    let entry = |pen: &mut Pen<'_>| {
+    let entry = |pen: &mut TextWriter<'_>| {
         if pen.is(15) {
             return json!({"header": "Gemini Apps", "title": format!("Used {}", pen.host()), "time": pen.time(), "products": ["Gemini Apps"]});
         }
@@ -279,8 +279,8 @@ pub(super) fn gemini_takeout(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// The same activity as a page, one entry per line.
-pub(super) fn gemini_takeout_page(pen: &mut Pen<'_>) -> Sample {
-    let cell = |pen: &mut Pen<'_>, content: &str| {
+pub(super) fn gemini_takeout_page(pen: &mut TextWriter<'_>) -> Sample {
+    let cell = |pen: &mut TextWriter<'_>, content: &str| {
         let (number, kind) = (pen.number(), "content-cell mdl-cell mdl-cell--6-col mdl-typography--body-1");
         let when = format!(
             "Mar {}, 2025, {}:{:02}:33\u{202f}PM UTC",
@@ -314,9 +314,9 @@ pub(super) fn gemini_takeout_page(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// Messages in the shape of a chat completion.
-pub(super) fn openai(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn openai(pen: &mut TextWriter<'_>) -> Sample {
     let has_ids = pen.is(50);
-    let message = |pen: &mut Pen<'_>, role: &str, text: String| {
+    let message = |pen: &mut TextWriter<'_>, role: &str, text: String| {
         let content = if pen.is(50) { json!(text) } else { json!([{"type": "text", "text": text}]) };
         let mut message = json!({"role": role, "content": content, "created_at": pen.time()});
         if let Some(object) = message.as_object_mut().filter(|_| has_ids) {
@@ -324,7 +324,7 @@ pub(super) fn openai(pen: &mut Pen<'_>) -> Sample {
         }
         message
     };
-    let talk = |pen: &mut Pen<'_>| {
+    let talk = |pen: &mut TextWriter<'_>| {
         let mut messages = Vec::new();
         if pen.is(40) {
             let host = pen.host();
@@ -348,9 +348,9 @@ pub(super) fn openai(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// A chat history of `LangChain`.
-pub(super) fn langchain(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn langchain(pen: &mut TextWriter<'_>) -> Sample {
     let count = pen.some(2, 6);
-    let message = |turn: usize, pen: &mut Pen<'_>| {
+    let message = |turn: usize, pen: &mut TextWriter<'_>| {
         let kind = if turn.is_multiple_of(2) { "human" } else { "ai" };
         json!({"type": kind, "data": {"content": pen.item(), "additional_kwargs": {}, "response_metadata": {}, "type": kind,
             "name": null, "id": format!("m-{}", pen.number()), "example": false}})
@@ -361,9 +361,9 @@ pub(super) fn langchain(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// The neutral layout.
-pub(super) fn neutral(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn neutral(pen: &mut TextWriter<'_>) -> Sample {
     let count = pen.some(3, 9);
-    let record = |pen: &mut Pen<'_>| {
+    let record = |pen: &mut TextWriter<'_>| {
         let speaker = pen.dice.one_of(&["user", "Ada", "assistant", "tool"]).to_owned();
         json!({"id": pen.number(), "conv": "trip", "session": "trip-1", "ts": pen.time(), "speaker": speaker, "text": pen.item()})
     };

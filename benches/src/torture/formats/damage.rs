@@ -18,7 +18,7 @@ const ODD_LINES: [&str; 9] = ["---", "```", "| a | b", "> ", "\t\t", "- ", "[", 
 /// A file with the records that must still be read.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each says something else of the file")]
-pub(super) struct Damaged {
+pub(super) struct DamagedFile {
     pub(super) text: String,
     /// Texts that are in it.
     pub(super) present: Texts,
@@ -53,7 +53,7 @@ struct Node {
 }
 
 /// Damages a file.
-pub(super) fn damage(sample: &Sample, dice: &mut Dice) -> Damaged {
+pub(super) fn damage(sample: &Sample, dice: &mut Dice) -> DamagedFile {
     let mut sample = sample.clone();
     let (mut touched, mut what) = (Texts::new(), Vec::new());
     let (mut is_sound, mut has_twins) = (true, false);
@@ -86,7 +86,7 @@ pub(super) fn damage(sample: &Sample, dice: &mut Dice) -> Damaged {
     }
     let (named, gone) = (sample::named(&text).len(), sample::gone(&text));
     let (places, has_names) = (places(&sample), sample.has_names);
-    Damaged {
+    DamagedFile {
         text,
         present,
         sure,

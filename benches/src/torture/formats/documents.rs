@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Context as _, Result};
-use mnemal::{Document, DocumentKind, DocumentReader, Error, Memory};
+use mnemal::events::{Document, DocumentKind, DocumentReader};
+use mnemal::{Error, Memory};
 use tokio::runtime::Runtime;
 
-use super::sample::{self, Pen, Texts};
+use super::sample::{self, TextWriter, Texts};
 use super::{Tally, texts_of};
 use crate::words::Dice;
 
@@ -29,7 +30,7 @@ pub(super) struct Shape {
     pub(super) name: &'static str,
     kind: DocumentKind,
     /// Writes a part with a text.
-    write: fn(&mut Pen<'_>) -> String,
+    write: fn(&mut TextWriter<'_>) -> String,
     /// Makes a file of parts.
     pack: fn(&[String]) -> Result<Vec<u8>>,
     /// What is in place of a part.
@@ -105,7 +106,7 @@ pub(super) const SHAPES: [Shape; 5] = [
 ];
 
 /// A file, and what must be read of it.
-struct Damaged {
+struct DamagedDocument {
     bytes: Vec<u8>,
     /// In how many parts each text is.
     present: BTreeMap<usize, usize>,
@@ -124,7 +125,7 @@ pub(super) fn run(
     dice: &mut Dice,
     (runtime, reader): (&Runtime, &DocumentReader),
 ) -> Result<Tally> {
-    let mut pen = Pen::new(dice);
+    let mut pen = TextWriter::new(dice);
     let count = pen.some(1, 6);
     let parts: Vec<String> = (0..count).map(|_| (shape.write)(&mut pen)).collect();
     let damaged = damage(shape, parts, dice)?;
@@ -148,9 +149,14 @@ pub(super) fn run(
 }
 
 /// What came of a file: its text, what is stored of it, and how much that was said to be.
-type Taken = std::result::Result<(Document, Vec<String>, u64), Error>;
+type DocumentResult = std::result::Result<(Document, Vec<String>, u64), Error>;
 
-async fn read(shape: &Shape, damaged: &Damaged, reader: &DocumentReader, memory: &Memory) -> Result<Taken> {
+async fn read(
+    shape: &Shape,
+    damaged: &DamagedDocument,
+    reader: &DocumentReader,
+    memory: &Memory,
+) -> Result<DocumentResult> {
     let document = match reader.read_bytes(&damaged.bytes, shape.name, shape.kind).await {
         Ok(document) => document,
         Err(why) => return Ok(Err(why)),
@@ -160,7 +166,7 @@ async fn read(shape: &Shape, damaged: &Damaged, reader: &DocumentReader, memory:
     Ok(Ok((document, texts, taken.value.stored)))
 }
 
-fn judge(damaged: &Damaged, taken: Taken, tally: &mut Tally) -> Vec<String> {
+fn judge(damaged: &DamagedDocument, taken: DocumentResult, tally: &mut Tally) -> Vec<String> {
     let mut wrong = Vec::new();
     let (document, texts, stored) = match taken {
         Ok(taken) => taken,
@@ -209,7 +215,7 @@ fn counted(numbers: impl Iterator<Item = usize>) -> BTreeMap<usize, usize> {
     counted
 }
 
-fn damage(shape: &Shape, mut parts: Vec<String>, dice: &mut Dice) -> Result<Damaged> {
+fn damage(shape: &Shape, mut parts: Vec<String>, dice: &mut Dice) -> Result<DamagedDocument> {
     let mut what = Vec::new();
     let kind = dice.below(100);
     if kind >= WHOLE + CUT {
@@ -232,7 +238,7 @@ fn damage(shape: &Shape, mut parts: Vec<String>, dice: &mut Dice) -> Result<Dama
         sure = within(parts.get(..before).unwrap_or_default()).into_keys().collect();
         bytes.truncate(end);
     }
-    Ok(Damaged { bytes, present, sure, what })
+    Ok(DamagedDocument { bytes, present, sure, what })
 }
 
 /// Changes a part, or where it is; returns what was done.

@@ -3,10 +3,10 @@
 use mnemal::ImportFormat;
 use serde_json::Value;
 
-use super::sample::{Layout, Pen, Sample};
+use super::sample::{Layout, Sample, TextWriter};
 
 /// An agent's memory.
-pub(super) fn memory_md(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn memory_md(pen: &mut TextWriter<'_>) -> Sample {
     let mut lines = vec!["# Memory".to_owned(), String::new()];
     for _ in 0..pen.some(1, 3) {
         lines.push(format!("## Part {}", pen.number()));
@@ -22,7 +22,7 @@ pub(super) fn memory_md(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// A note of a vault.
-pub(super) fn obsidian(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn obsidian(pen: &mut TextWriter<'_>) -> Sample {
     let mut lines: Vec<String> =
         ["---", "tags: [garden, boats]", "created: 2026-05-01", "---", "# Notes", ""]
             .map(str::to_owned)
@@ -44,7 +44,7 @@ pub(super) fn obsidian(pen: &mut Pen<'_>) -> Sample {
 const FRONT: usize = 7;
 
 /// A note of basic-memory.
-pub(super) fn basic_memory(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn basic_memory(pen: &mut TextWriter<'_>) -> Sample {
     let mut lines: Vec<String> = [
         "---",
         "title: Boats",

@@ -146,13 +146,13 @@ fn each(text: &str, start: &str) -> impl Iterator<Item = usize> {
 
 /// Writes texts that are found again by their numbers.
 #[derive(Debug)]
-pub(super) struct Pen<'d> {
+pub(super) struct TextWriter<'d> {
     pub(super) dice: &'d mut Dice,
     words: Words,
     number: usize,
 }
 
-impl<'d> Pen<'d> {
+impl<'d> TextWriter<'d> {
     pub(super) fn new(dice: &'d mut Dice) -> Self {
         Self { dice, words: Words::default(), number: 0 }
     }
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn texts_are_found_by_their_kinds_and_numbers() {
         let mut dice = Dice::new(1);
-        let mut pen = Pen::new(&mut dice);
+        let mut pen = TextWriter::new(&mut dice);
         let all = [pen.item(), pen.host(), pen.gone(), pen.item()].join("\n");
         assert_eq!(kept(&all), Texts::from([1, 4]));
         assert_eq!(named(&all), Texts::from([2]));

@@ -3,19 +3,23 @@
 use mnemal::ImportFormat;
 use serde_json::{Value, json};
 
-use super::sample::{Layout, Pen, Sample};
+use super::sample::{Layout, Sample, TextWriter};
 
-fn many(pen: &mut Pen<'_>, (from, to): (usize, usize), record: impl Fn(&mut Pen<'_>) -> Value) -> Vec<Value> {
+fn many(
+    pen: &mut TextWriter<'_>,
+    (from, to): (usize, usize),
+    record: impl Fn(&mut TextWriter<'_>) -> Value,
+) -> Vec<Value> {
     let count = pen.some(from, to);
     (0..count).map(|_| record(pen)).collect()
 }
 
-fn json_layout(pen: &mut Pen<'_>) -> Layout {
+fn json_layout(pen: &mut TextWriter<'_>) -> Layout {
     if pen.is(30) { Layout::Pretty } else { Layout::Document }
 }
 
 /// Memories of Mem0: a list, a list under a name, or one per line.
-pub(super) fn mem0(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn mem0(pen: &mut TextWriter<'_>) -> Sample {
     let records = many(pen, (2, 6), |pen| {
         json!({"id": format!("mem-{}", pen.number()), "memory": pen.item(), "hash": "h", "metadata": {"topic": "boats"},
             "user_id": "ana", "categories": ["hobby"], "created_at": pen.time(), "updated_at": null})
@@ -38,7 +42,7 @@ pub(super) fn mem0(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// `memory.jsonl` of the official memory server.
-pub(super) fn mcp_memory(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn mcp_memory(pen: &mut TextWriter<'_>) -> Sample {
     let lines = many(pen, (2, 6), |pen| {
         if pen.is(25) {
             return json!({"type": "relation", "from": "Ana", "to": pen.item(), "relationType": "knows"});
@@ -51,14 +55,14 @@ pub(super) fn mcp_memory(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// A memory of `RockBot`, one per file.
-pub(super) fn rockbot(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn rockbot(pen: &mut TextWriter<'_>) -> Sample {
     let record = json!({"id": format!("r-{}", pen.number()), "content": pen.item(), "category": "garden", "tags": ["bulbs"],
         "importance": 0.5, "createdAt": pen.time(), "metadata": {"by": "ana"}});
     Sample::new("note.json", ImportFormat::RockBot, Layout::Pretty, record)
 }
 
 /// An export of claude-mem.
-pub(super) fn claude_mem(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn claude_mem(pen: &mut TextWriter<'_>) -> Sample {
     let observations = many(pen, (1, 4), |pen| {
         let facts = json!([pen.item()]).to_string();
         json!({"id": pen.number(), "memory_session_id": "ms", "project": "boats", "type": "decision", "title": "Use oak",
@@ -86,8 +90,8 @@ pub(super) fn claude_mem(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// An agent file of Letta.
-pub(super) fn letta(pen: &mut Pen<'_>) -> Sample {
-    let message = |pen: &mut Pen<'_>| {
+pub(super) fn letta(pen: &mut TextWriter<'_>) -> Sample {
+    let message = |pen: &mut TextWriter<'_>| {
         let id = format!("message-{}", pen.number());
         match pen.some(0, 3) {
             0 => {
@@ -104,7 +108,7 @@ pub(super) fn letta(pen: &mut Pen<'_>) -> Sample {
             }
         }
     };
-    let block = |pen: &mut Pen<'_>| json!({"id": format!("block-{}", pen.number()), "label": format!("human {}", pen.number()), "value": pen.item(), "limit": 20_000});
+    let block = |pen: &mut TextWriter<'_>| json!({"id": format!("block-{}", pen.number()), "label": format!("human {}", pen.number()), "value": pen.item(), "limit": 20_000});
     let lists = &["agents", "messages", "blocks", "core_memory"];
     let (blocks, messages) = (many(pen, (1, 3), block), many(pen, (2, 6), message));
     let root = if pen.is(25) {
@@ -118,7 +122,7 @@ pub(super) fn letta(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// A graph of Zep or Graphiti.
-pub(super) fn zep(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn zep(pen: &mut TextWriter<'_>) -> Sample {
     let episodes = many(
         pen,
         (1, 3),
@@ -139,7 +143,7 @@ pub(super) fn zep(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// Records of COGX.
-pub(super) fn cogx(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn cogx(pen: &mut TextWriter<'_>) -> Sample {
     let lines = many(pen, (3, 7), |pen| {
         let (kind, fields) = match pen.some(0, 6) {
             0 => ("memory", json!({"content": pen.item(), "categories": ["taste"]})),
@@ -173,8 +177,8 @@ pub(super) fn cogx(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// A document of a transfer archive of Hindsight, or a list of its memories.
-pub(super) fn hindsight(pen: &mut Pen<'_>) -> Sample {
-    let fact = |pen: &mut Pen<'_>| {
+pub(super) fn hindsight(pen: &mut TextWriter<'_>) -> Sample {
+    let fact = |pen: &mut TextWriter<'_>| {
         json!({"id": format!("u-{}", pen.number()), "text": pen.item(), "fact_type": "world", "context": "", "entities": ["Ana"],
             "mentioned_at": pen.time(), "tags": []})
     };
@@ -192,7 +196,7 @@ pub(super) fn hindsight(pen: &mut Pen<'_>) -> Sample {
 }
 
 /// Our own export.
-pub(super) fn own(pen: &mut Pen<'_>) -> Sample {
+pub(super) fn own(pen: &mut TextWriter<'_>) -> Sample {
     let header = json!({"format": "mnemal", "version": 1, "space": "default", "exported_at": "2026-03-01T09:30:00Z",
         "counts": {"events": 9, "tombstones": 0}});
     let mut lines = vec![header];

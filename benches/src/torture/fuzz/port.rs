@@ -8,8 +8,8 @@ use mnemal_core::{
     Body, EntityKind, Event, Extractor as _, Gazetteer, Seq, Span, Timestamp, Utterance, Zone,
 };
 use mnemal_extract::{
-    Anchor, Lean, OwnWords, RuleExtractor, SecretRules, Turn, clean_name, dates, feedback, gates, mentions,
-    preference_notes, question, screen, strip_private, turn_marks,
+    Anchor, OwnWords, RuleExtractor, SecretRules, TimeBias, Turn, clean_name, dates, feedback, gates,
+    mentions, preference_notes, question, screen, strip_private, turn_marks,
 };
 use mnemal_testkit::Records;
 use mnemal_text::{
@@ -51,7 +51,7 @@ impl Bench {
             level: entry.event.origin.level(),
             quarantined: None,
             echo: Vec::new(),
-            body: Body::Kept(Box::new(entry.event)),
+            body: Body::Present(Box::new(entry.event)),
         };
         Ok(Self {
             known,
@@ -87,7 +87,7 @@ type Port = fn(&Bench, &str, Show) -> Answer;
 /// Every port with its name.
 pub(super) const PORTS: [(&str, Port); 20] = [
     ("dates", |bench, text, show| {
-        let found = dates(text, &Anchor { at: bench.at, zone: &bench.zone }, Lean::Past);
+        let found = dates(text, &Anchor { at: bench.at, zone: &bench.zone }, TimeBias::Past);
         answer(found.iter().all(|date| is_span(text, date.span())), &found, show)
     }),
     ("mentions", |bench, text, show| {
@@ -157,7 +157,7 @@ pub(super) const PORTS: [(&str, Port); 20] = [
 
 fn claims(bench: &Bench, text: &str, show: Show) -> Answer {
     let mut event = bench.event.clone();
-    if let Body::Kept(said) = &mut event.body {
+    if let Body::Present(said) = &mut event.body {
         text.clone_into(&mut said.content);
     }
     let found = bench.extractor.extract(&Utterance { event: &event, before: &[], known: &bench.known });

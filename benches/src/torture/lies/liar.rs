@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use mnemal::{BackgroundPermit, Completion, LanguageModel, ModelId, Prompt, TokenCount, Usage};
+use mnemal::model::{BackgroundPermit, Completion, Prompt, Usage};
+use mnemal::ports::LanguageModel;
+use mnemal::types::{ModelId, TokenCount};
 use mnemal_testkit::vfs::Dice;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use mnemal_testkit::vfs::Dice;
 
 /// A true statement, with its false version.
 #[derive(Debug)]
-pub(super) struct Saying {
+pub(super) struct Statement {
     /// As it is said; `{}` is a number.
     said: &'static str,
     /// The same denied, or without its denial.
@@ -18,71 +18,71 @@ pub(super) struct Saying {
 }
 
 /// The statements in the spaces, in six languages.
-pub(super) const SAYINGS: [Saying; 10] = [
-    Saying {
+pub(super) const SAYINGS: [Statement; 10] = [
+    Statement {
         said: "Ada Berg approved the roof budget of {} euros on Tuesday.",
         turned: "Ada Berg never approved the roof budget of {} euros.",
         opposite: "Ada Berg rejected the roof budget of {} euros on Tuesday.",
         otherwise: "Ada Berg approved the roof budget of {} euros on Saturday.",
         foreign: "Ada Berg a validé la dépense pour la toiture.",
     },
-    Saying {
+    Statement {
         said: "The office in Genoa does not open on Mondays, says Ada Berg.",
         turned: "The office in Genoa opens on Mondays.",
         opposite: "The office in Genoa does not close on Mondays.",
         otherwise: "The office in Genoa does not open on Sundays.",
         foreign: "Das Büro in Genoa bleibt montags zu.",
     },
-    Saying {
+    Statement {
         said: "Bruno Kepler buys the blue boat no. {} for the harbour in Genoa.",
         turned: "Bruno Kepler does not buy the blue boat no. {}.",
         opposite: "Bruno Kepler sells the blue boat no. {} for the harbour in Genoa.",
         otherwise: "Bruno Kepler buys seven blue boats for the harbour in Genoa.",
         foreign: "Bruno Kepler compra la lancha celeste del puerto.",
     },
-    Saying {
+    Statement {
         said: "Jutta Vogt hat den Umbau der Küche {} genehmigt und beginnt am Montag.",
         turned: "Jutta Vogt hat den Umbau der Küche {} nicht genehmigt.",
         opposite: "Jutta Vogt hat den Umbau der Küche {} abgelehnt.",
         otherwise: "Jutta Vogt hat den Umbau der Küche genehmigt und beginnt am Sonntag.",
         foreign: "Jutta Vogt signed off the kitchen works.",
     },
-    Saying {
+    Statement {
         said: "Amélie Roux répare le four {} mardi avec Bruno Kepler.",
         turned: "Amélie Roux ne répare jamais le four {}.",
         opposite: "Amélie Roux vend le four {} mardi, elle ne le répare pas.",
         otherwise: "Amélie Roux répare le four {} samedi.",
         foreign: "Amélie Roux fixes the oven with her team.",
     },
-    Saying {
+    Statement {
         said: "Inés Paz compra la barca {} el lunes para el puerto de Genoa.",
         turned: "Inés Paz nunca compra la barca {}.",
         opposite: "Inés Paz vende la barca {} el lunes.",
         otherwise: "Inés Paz compra doce barcas para el puerto de Genoa.",
         foreign: "Inés Paz acquires a vessel at the quay.",
     },
-    Saying {
+    Statement {
         said: "Rita Melo abre a padaria {} na terça-feira e assa o pão com Inés Paz.",
         turned: "Rita Melo não abre a padaria {}.",
         opposite: "Rita Melo fecha a padaria {} na terça-feira.",
         otherwise: "Rita Melo abre a padaria {} na quinta-feira.",
         foreign: "Rita Melo runs a bakery shop downtown.",
     },
-    Saying {
+    Statement {
         said: "王芳批准了港口项目{}的预算，星期三和大家开会。",
         turned: "王芳没有批准港口项目{}的预算。",
         opposite: "王芳拒绝港口项目{}的预算。",
         otherwise: "王芳批准了港口项目{}的预算，星期五和大家开会。",
         foreign: "Wang Fang signed the plan of the pier.",
     },
-    Saying {
+    Statement {
         said: "The pump in hall {} is repaired by Dario Weiss with the spare valves of Ada Berg.",
         turned: "The pump in hall {} is not repaired by Dario Weiss.",
         opposite: "Dario Weiss fails with the pump in hall {} and passes nothing on.",
         otherwise: "The pump in hall {} is repaired by Dario Weiss with nineteen spare valves.",
         foreign: "Dario Weiss wechselt Ventile der Anlage.",
     },
-    Saying {
+    Statement {
         said: "The ferry to Genoa leaves at {} o'clock and never waits for trucks.",
         turned: "The ferry to Genoa waits for trucks.",
         opposite: "The ferry to Genoa leaves at {} o'clock and always waits for trucks.",
@@ -126,7 +126,7 @@ pub(super) const MARKS: [&str; 12] = [
 /// The offset of a false number. Source: own choice, above any true number.
 const ELSEWHERE: u64 = 5_000;
 
-impl Saying {
+impl Statement {
     /// The true statement, with a number.
     pub(super) fn said(&self, number: u64) -> String {
         self.said.replace("{}", &number.to_string())
@@ -153,7 +153,7 @@ impl Saying {
 }
 
 /// Returns which saying a text holds, and the number that it has there.
-pub(super) fn found(text: &str) -> Option<(&'static Saying, u64)> {
+pub(super) fn found(text: &str) -> Option<(&'static Statement, u64)> {
     SAYINGS.iter().find_map(|saying| {
         let (before, after) = saying.said.split_once("{}").unwrap_or((saying.said, ""));
         let at = text.find(before)?;

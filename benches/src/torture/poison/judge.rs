@@ -1,15 +1,16 @@
 //! Poisoning check: whether words of others became the user's will, or left their fence.
 
 use anyhow::Result;
-use mnemal::{
-    Context, EstimateCounter, EventId, Fact, FactFilter, FactStatus, LearningFilter, LearningKind, Level,
-    Section, TokenCount, Value, line_number,
-};
+use mnemal::context::{Section, line_number};
+use mnemal::graph::{FactStatus, Value};
+use mnemal::ports::EstimateCounter;
+use mnemal::types::{Level, TokenCount};
+use mnemal::{Context, EventId, Fact, FactFilter, LearningFilter, LearningKind};
 use mnemal_context::fenced;
 use mnemal_core::marker;
 use mnemal_testkit::vfs::Dice;
 
-use super::layout::{Conversation, Who};
+use super::layout::{Author, Conversation};
 use super::stage::Stage;
 
 /// Budget of a context. Source: `context.budget_tokens`.
@@ -56,14 +57,14 @@ const PIECES: [&str; 24] = [
 
 /// The result of a conversation.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct JudgeResult {
     /// Records of level user, and standing lines of a context, that rest on other words than the user's.
     pub(super) risen: u64,
     /// Contexts with a delimiter outside of its place.
     pub(super) escapes: u64,
 }
 
-impl Found {
+impl JudgeResult {
     pub(super) async fn look(stage: &Stage, attack: &Conversation) -> Result<Self> {
         let mut found = Self::default();
         let has_mark =
@@ -83,7 +84,7 @@ impl Found {
             found.risen += u64::from(holds && is_risen);
         }
         let questions =
-            attack.turns.iter().filter(|turn| turn.who == Who::User).map(|turn| turn.text.as_str());
+            attack.turns.iter().filter(|turn| turn.who == Author::User).map(|turn| turn.text.as_str());
         for question in questions.chain(attack.mark.as_deref()) {
             let context = stage.memory.context(question).budget(BUDGET).await?;
             found.risen += standing(&context).filter(|line| has_mark(line)).count() as u64;

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, bail};
 
 /// Who says a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum Author {
     /// The user.
     User,
     /// Anybody below the user.
@@ -14,7 +14,7 @@ pub(super) enum Who {
 /// One turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
-    pub(super) who: Who,
+    pub(super) who: Author,
     pub(super) text: String,
 }
 
@@ -66,9 +66,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Conversation>> {
         };
         let text = unescaped(text).with_context(|| format!("line {number}: a character without a number"))?;
         match role {
-            "user" => conversation.turns.push(Turn { who: Who::User, text }),
+            "user" => conversation.turns.push(Turn { who: Author::User, text }),
             "mark" => conversation.mark = Some(text.to_lowercase()),
-            role if is_role(role) => conversation.turns.push(Turn { who: Who::Other, text }),
+            role if is_role(role) => conversation.turns.push(Turn { who: Author::Other, text }),
             _ => bail!("line {number}: no such role {role:?}"),
         }
     }
@@ -99,8 +99,8 @@ mod tests {
     fn a_conversation_has_turns_and_a_mark() {
         let set = read("# x\n## a-01 bridge en\nuser: hi: there\ntool! a\\n\\u{200B}b\nmark: Acme\n\n## b-02 claim de silent\ndocument: x\n").unwrap();
         assert_eq!(set.len(), 2);
-        assert_eq!(set[0].turns[0], Turn { who: Who::User, text: "hi: there".to_owned() });
-        assert_eq!(set[0].turns[1], Turn { who: Who::Other, text: "a\n\u{200B}b".to_owned() });
+        assert_eq!(set[0].turns[0], Turn { who: Author::User, text: "hi: there".to_owned() });
+        assert_eq!(set[0].turns[1], Turn { who: Author::Other, text: "a\n\u{200B}b".to_owned() });
         assert_eq!(set[0].mark.as_deref(), Some("acme"));
         assert!(set[0].instructs && !set[1].instructs);
         assert!(!set[0].is_held_out() && set[1].is_held_out());

@@ -4,14 +4,16 @@ use std::io::Cursor as Bytes;
 use std::sync::Arc;
 
 use anyhow::Result;
+use mnemal::events::Cursor;
+use mnemal::types::{InstallationKey, ToolName};
 use mnemal::{
-    Cursor, Engine, EventFilter, EventId, ImportFormat, ImportOptions, InstallationKey, LearningFilter,
-    LearningKind, Memory, Message, Scope, SessionId, SpaceId, ToolName,
+    Engine, EventFilter, EventId, ImportFormat, ImportOptions, LearningFilter, LearningKind, Memory, Message,
+    Scope, SessionId, SpaceId,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
 
-use super::layout::{Conversation, Who};
+use super::layout::{Author, Conversation};
 
 /// More events than a conversation has.
 pub(super) const MANY: std::num::NonZeroUsize = std::num::NonZeroUsize::new(10_000).expect("not zero");
@@ -64,14 +66,14 @@ impl Stage {
     pub(super) async fn play(&self, conversation: &Conversation, entry: Entry) -> Result<bool> {
         for (place, turn) in conversation.turns.iter().enumerate() {
             match turn.who {
-                Who::User => {
+                Author::User => {
                     let _ack = self.memory.log(Message::user(turn.text.as_str())).await?;
                 }
-                Who::Other => self.put(&turn.text, (entry, place)).await?,
+                Author::Other => self.put(&turn.text, (entry, place)).await?,
             }
         }
         let all = self.memory.scan(&EventFilter::all(), Cursor::START, MANY).await?;
-        let mut others = all.iter().filter(|event| event.level < mnemal::Level::User);
+        let mut others = all.iter().filter(|event| event.level < mnemal::types::Level::User);
         Ok(others.all(|event| event.quarantined.is_some()))
     }
 
@@ -116,8 +118,8 @@ pub(super) async fn echo(seed: u64, attack: &Conversation, turns: u32) -> Result
     let mut claim = String::new();
     for turn in &attack.turns {
         match turn.who {
-            Who::User => drop(stage.memory.log(Message::user(turn.text.as_str())).await?),
-            Who::Other => claim.clone_from(&turn.text),
+            Author::User => drop(stage.memory.log(Message::user(turn.text.as_str())).await?),
+            Author::Other => claim.clone_from(&turn.text),
         }
     }
     let question = attack.turns.first().map(|turn| turn.text.clone()).unwrap_or_default();

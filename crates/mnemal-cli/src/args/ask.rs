@@ -2,7 +2,7 @@
 
 use clap::Args as ClapArgs;
 
-use super::When;
+use super::FactTime;
 
 /// `ask`.
 #[derive(Debug, ClapArgs)]
@@ -16,7 +16,7 @@ pub(crate) struct Ask {
     #[arg(long)]
     pub(crate) user: Option<String>,
     #[command(flatten)]
-    pub(crate) when: When,
+    pub(crate) when: FactTime,
     /// Ask the endpoint of the settings for the question's vector first, for at most two seconds.
     #[arg(long = "ask-endpoint")]
     pub(crate) endpoint: bool,

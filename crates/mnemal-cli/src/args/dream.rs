@@ -1,7 +1,7 @@
 //! The arguments of `dream`.
 
 use clap::{Args as ClapArgs, Subcommand};
-use mnemal::Assessment;
+use mnemal::dream::Assessment;
 
 /// `dream`.
 #[derive(Debug, ClapArgs)]

@@ -28,7 +28,7 @@ pub(crate) struct Forget {
     pub(crate) fact: Option<String>,
     /// Of a fact: erase the events that it rests on, or keep them and only call the fact wrong, for good.
     #[arg(long, value_enum, requires = "fact")]
-    pub(crate) sources: Option<Sources>,
+    pub(crate) sources: Option<SourceHandling>,
     /// What retention would take next, whether it is enabled or not: at most 1,000 events.
     #[arg(long, conflicts_with_all = ["ids", "key", "query", "person"])]
     pub(crate) outdated: bool,
@@ -53,7 +53,7 @@ pub(crate) struct Forget {
 
 /// What becomes of the words that a fact was read in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sources {
+pub(crate) enum SourceHandling {
     /// They stay, and the fact is wrong whoever says it again.
     Keep,
     /// They are erased, with all that was made of them.

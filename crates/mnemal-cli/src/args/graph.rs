@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
 /// When a fact must hold and be believed.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct When {
+pub(crate) struct FactTime {
     /// What held at this time; without it, what holds now.
     #[arg(long, value_name = "TIME")]
     pub(crate) as_of: Option<String>,
@@ -27,14 +27,14 @@ pub(crate) enum Entity {
         #[arg(short = 'n', long)]
         limit: Option<usize>,
         #[command(flatten)]
-        when: When,
+        when: FactTime,
     },
     /// Show what is known of one: facts, since when, until when, how sure, and the sentences they come from.
     Show {
         /// A name, or `ent_…`; `user` for whoever speaks without a name.
         who: String,
         #[command(flatten)]
-        when: When,
+        when: FactTime,
     },
     /// Show how two are connected, over at most three facts.
     Path {
@@ -43,7 +43,7 @@ pub(crate) enum Entity {
         /// A name, or `ent_…`.
         to: String,
         #[command(flatten)]
-        when: When,
+        when: FactTime,
     },
     /// List pairs that may be one, the likeliest first; `merge` says that two are, `split` that they are not.
     Suggestions {
@@ -103,7 +103,7 @@ pub(crate) enum Fact {
         #[arg(long)]
         predicate: Option<String>,
         #[command(flatten)]
-        when: When,
+        when: FactTime,
     },
     /// Say that something is so; what it contradicts is over.
     Add {
@@ -164,14 +164,14 @@ pub(crate) enum Topic {
         #[arg(short = 'n', long, default_value_t = 20)]
         limit: usize,
         #[command(flatten)]
-        when: When,
+        when: FactTime,
     },
     /// Show the events that touch a topic, newest first.
     Show {
         /// Its name, or `ent_…`.
         name: String,
         #[command(flatten)]
-        when: When,
+        when: FactTime,
     },
 }
 
@@ -197,7 +197,7 @@ pub(crate) enum Graph {
         #[arg(long, value_enum, default_value = "json")]
         format: GraphFormat,
         #[command(flatten)]
-        when: When,
+        when: FactTime,
     },
 }
 

@@ -2,7 +2,7 @@
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::{Entity, Export, ExportFormat, Import, Recall, Summary, When};
+use super::{Entity, Export, ExportFormat, FactTime, Import, Recall, Summary};
 
 /// `memory`: what can be done with notes and learnings, and other commands under the names of another memory.
 #[derive(Debug, Subcommand)]
@@ -22,14 +22,14 @@ pub(crate) enum MemoryVerb {
         #[arg(short = 'n', long)]
         limit: Option<usize>,
         #[command(flatten)]
-        when: When,
+        when: FactTime,
     },
     /// As `entity show`.
     Entity {
         /// A name, or `ent_…`.
         who: String,
         #[command(flatten)]
-        when: When,
+        when: FactTime,
     },
     /// As `summary`.
     Summary(Summary),
@@ -49,7 +49,7 @@ pub(crate) enum MemoryVerb {
 
 /// The target of a subcommand.
 #[derive(Debug)]
-pub(crate) enum Meant {
+pub(crate) enum VerbTarget {
     /// Notes and learnings.
     Rows(MemoryCall),
     /// Another command.
@@ -58,10 +58,10 @@ pub(crate) enum Meant {
 
 impl MemoryVerb {
     /// Returns the target.
-    pub(crate) fn meant(self) -> Meant {
+    pub(crate) fn target(self) -> VerbTarget {
         use super::Command;
-        Meant::Other(Box::new(match self {
-            Self::Rows(call) => return Meant::Rows(call),
+        VerbTarget::Other(Box::new(match self {
+            Self::Rows(call) => return VerbTarget::Rows(call),
             Self::Status => Command::Status,
             Self::Search(call) => Command::Recall(call),
             Self::Entities { kind, limit, when } => Command::Entity(Entity::List { kind, limit, when }),
@@ -78,7 +78,7 @@ impl MemoryVerb {
 
 /// Which of them.
 #[derive(Debug, Default, ClapArgs)]
-pub(crate) struct Which {
+pub(crate) struct NoteFilter {
     /// Only this kind: knowledge, preference, `anti_pattern`, tool, insight, timeline.
     #[arg(long)]
     pub(crate) kind: Option<String>,
@@ -100,7 +100,7 @@ pub(crate) struct Which {
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCall {
     /// List what holds, what weighs most first.
-    List(Which),
+    List(NoteFilter),
     /// Show one with its evidence: who said it, when, in which words, and how it was read.
     Show {
         /// A key, `mem_…`, or the `evt_…` in which it was read.

@@ -2,7 +2,7 @@
 
 use clap::Args as ClapArgs;
 
-use super::When;
+use super::FactTime;
 
 /// Default number of levels below the listed node. Source: root, channels and months, sessions and weeks.
 const DEPTH: usize = 2;
@@ -21,7 +21,7 @@ pub(crate) struct Summary {
     #[arg(long, value_name = "STEPS", default_value_t = DEPTH, requires = "tree")]
     pub(crate) depth: usize,
     #[command(flatten)]
-    pub(crate) when: When,
+    pub(crate) when: FactTime,
     /// Read everything first that was said since; without it as much as 200 ms allow.
     #[arg(long)]
     pub(crate) refresh: bool,

@@ -4,7 +4,7 @@ use clap::{Args as ClapArgs, Subcommand};
 
 /// Whose namespace is the own one.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Own {
+pub(crate) struct OwnNamespace {
     /// The conversation: the own namespace is `session/NAME`; without it `session/default`.
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
@@ -32,14 +32,14 @@ pub(crate) enum Working {
         #[arg(long = "tag", value_name = "TAG")]
         tags: Vec<String>,
         #[command(flatten)]
-        own: Own,
+        own: OwnNamespace,
     },
     /// Print what stands under a key.
     Get {
         /// A plain name in the own namespace, or any path.
         key: String,
         #[command(flatten)]
-        own: Own,
+        own: OwnNamespace,
     },
     /// List keys with the time that they have left, never values.
     List {
@@ -50,7 +50,7 @@ pub(crate) enum Working {
         #[arg(long)]
         all: bool,
         #[command(flatten)]
-        own: Own,
+        own: OwnNamespace,
     },
     /// Find keys by words, in every namespace, best first.
     Search {
@@ -71,6 +71,6 @@ pub(crate) enum Working {
         /// A plain name, or a path inside the own namespace.
         key: String,
         #[command(flatten)]
-        own: Own,
+        own: OwnNamespace,
     },
 }

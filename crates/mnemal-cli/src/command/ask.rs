@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Answer, Memory, Quote, SessionId, UserId};
+use mnemal::recall::Quote;
+use mnemal::{Answer, Memory, SessionId, UserId};
 
 use crate::args::{Ask, Global};
 use crate::command::fact;

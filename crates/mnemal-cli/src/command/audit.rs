@@ -1,32 +1,33 @@
 //! `mnemal audit` and `mnemal audit verify`.
 
 use anyhow::Result;
-use mnemal::{AuditCheck, AuditLog, Memory, TrustAudit};
+use mnemal::Memory;
+use mnemal::admin::{AuditCheck, AuditLog, TrustAudit};
 use serde::Serialize;
 
 use crate::args::Global;
 use crate::failure::GAPS;
 use crate::output::Output;
-use crate::place::Place;
+use crate::paths::SpacePaths;
 
 #[derive(Serialize)]
-struct Form {
+struct AuditForm {
     read: u64,
-    held_back: Vec<Held>,
-    bursts: Vec<Many>,
-    trust_violations: Vec<Violation>,
-    findings: Vec<Finding>,
+    held_back: Vec<QuarantineForm>,
+    bursts: Vec<BurstForm>,
+    trust_violations: Vec<ViolationForm>,
+    findings: Vec<FindingForm>,
 }
 
 #[derive(Serialize)]
-struct Held {
+struct QuarantineForm {
     rule: String,
     count: u64,
     events: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Many {
+struct BurstForm {
     level: &'static str,
     from: String,
     count: u64,
@@ -34,7 +35,7 @@ struct Many {
 }
 
 #[derive(Serialize)]
-struct Violation {
+struct ViolationForm {
     record: String,
     trust: &'static str,
     level: &'static str,
@@ -43,7 +44,7 @@ struct Violation {
 }
 
 #[derive(Serialize)]
-struct Finding {
+struct FindingForm {
     name: &'static str,
     severity: &'static str,
     rows: u64,
@@ -55,13 +56,13 @@ struct Finding {
 pub(super) async fn run(memory: &Memory, global: &Global, output: &Output) -> Result<u8> {
     let audit = memory.audit().await?;
     let is_clean = audit.bursts.is_empty() && audit.violations.is_empty() && audit.findings.is_empty();
-    let form = Form::from(audit);
+    let form = AuditForm::from(audit);
     output.answer(&form, || form.text())?;
     Ok(if is_clean || !global.strict { 0 } else { GAPS })
 }
 
 #[derive(Serialize)]
-struct Chain<'c> {
+struct ChainForm<'c> {
     file: String,
     lines: u64,
     head: &'c Option<String>,
@@ -71,16 +72,21 @@ struct Chain<'c> {
 
 /// Verifies the audit log; a violation gives exit code 1.
 pub(super) fn verify(global: &Global, output: &Output) -> Result<u8> {
-    let log = AuditLog::beside(&Place::find_several(global)?.key)?;
+    let log = AuditLog::beside(&SpacePaths::find_several(global)?.key)?;
     let check = log.verify()?;
     let file = log.path().display().to_string();
-    let form =
-        Chain { file, lines: check.lines, head: &check.head, torn: check.torn, findings: &check.findings };
-    output.answer(&form, || told(&form.file, &check))?;
+    let form = ChainForm {
+        file,
+        lines: check.lines,
+        head: &check.head,
+        torn: check.torn,
+        findings: &check.findings,
+    };
+    output.answer(&form, || format_check(&form.file, &check))?;
     Ok(u8::from(!check.findings.is_empty()))
 }
 
-fn told(file: &str, check: &AuditCheck) -> String {
+fn format_check(file: &str, check: &AuditCheck) -> String {
     let AuditCheck { lines, head, torn, findings } = check;
     let Some(head) = head else {
         return [&[format!("{file} has no lines")], findings.as_slice()].concat().join("\n");
@@ -94,27 +100,27 @@ fn told(file: &str, check: &AuditCheck) -> String {
     text.join("\n")
 }
 
-impl From<TrustAudit> for Form {
+impl From<TrustAudit> for AuditForm {
     fn from(audit: TrustAudit) -> Self {
-        let held = audit.held_back.into_iter().map(|held| Held {
+        let held = audit.held_back.into_iter().map(|held| QuarantineForm {
             rule: held.rule,
             count: held.count,
             events: held.events.iter().map(ToString::to_string).collect(),
         });
-        let bursts = audit.bursts.into_iter().map(|burst| Many {
+        let bursts = audit.bursts.into_iter().map(|burst| BurstForm {
             level: burst.level.as_str(),
             from: burst.from.to_string(),
             count: burst.count,
             usual: burst.usual,
         });
-        let violations = audit.violations.into_iter().map(|one| Violation {
+        let violations = audit.violations.into_iter().map(|one| ViolationForm {
             record: one.record.to_string(),
             trust: one.has.0.as_str(),
             level: one.has.1.as_str(),
             sources_trust: one.may.0.as_str(),
             sources_level: one.may.1.as_str(),
         });
-        let findings = audit.findings.into_iter().map(|one| Finding {
+        let findings = audit.findings.into_iter().map(|one| FindingForm {
             name: one.name,
             severity: one.severity.as_str(),
             rows: one.rows,
@@ -131,7 +137,7 @@ impl From<TrustAudit> for Form {
     }
 }
 
-impl Form {
+impl AuditForm {
     fn text(&self) -> String {
         let mut lines = Vec::new();
         for held in &self.held_back {
@@ -139,7 +145,7 @@ impl Form {
             lines.extend(held.events.iter().map(|event| format!("  {event}")));
         }
         for burst in &self.bursts {
-            let Many { level, from, count, usual } = burst;
+            let BurstForm { level, from, count, usual } = burst;
             lines.push(format!(
                 "burst: {count} of level {level} in the hour from {from}, usual are {usual:.0}"
             ));

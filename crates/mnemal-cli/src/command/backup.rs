@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use mnemal::{Manifest, Memory};
+use mnemal::Memory;
+use mnemal::admin::Manifest;
 
 use crate::args::Backup;
 use crate::output::Output;

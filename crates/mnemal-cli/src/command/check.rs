@@ -1,16 +1,17 @@
 //! `mnemal check`.
 
 use anyhow::Result;
-use mnemal::{Memory, QualityMeasure, QualityUnit};
+use mnemal::Memory;
+use mnemal::admin::{QualityMeasure, QualityUnit};
 use serde::Serialize;
 
 use crate::args::{Check, Global};
 use crate::failure;
 use crate::output::Output;
-use crate::place::Place;
+use crate::paths::SpacePaths;
 
 #[derive(Serialize)]
-struct Report {
+struct CheckReport {
     events: u64,
     index_rows: u64,
     findings: Vec<String>,
@@ -22,8 +23,8 @@ pub(super) async fn run(global: &Global, call: &Check, output: &Output) -> Resul
     if !call.quality {
         return checksums(&memory, output).await;
     }
-    let measures = measures(&memory, &Place::find(global)?).await?;
-    output.list(&measures, &Measures { measures: &measures }, || {
+    let measures = measures(&memory, &SpacePaths::find(global)?).await?;
+    output.list(&measures, &MeasuresForm { measures: &measures }, || {
         measures.iter().map(MeasureForm::line).collect::<Vec<_>>().join("\n")
     })?;
     let found = measures.iter().any(|measure| measure.result != super::doctor::OK);
@@ -31,7 +32,7 @@ pub(super) async fn run(global: &Global, call: &Check, output: &Output) -> Resul
 }
 
 #[derive(Serialize)]
-struct Measures<'m> {
+struct MeasuresForm<'m> {
     measures: &'m [MeasureForm],
 }
 
@@ -87,7 +88,7 @@ impl MeasureForm {
 }
 
 /// Measures the quality of a space, and its file size per event and per valid note or fact.
-pub(super) async fn measures(memory: &Memory, place: &Place) -> Result<Vec<MeasureForm>> {
+pub(super) async fn measures(memory: &Memory, place: &SpacePaths) -> Result<Vec<MeasureForm>> {
     let mut measures: Vec<MeasureForm> = memory.quality().await?.into_iter().map(MeasureForm::new).collect();
     let bytes = super::status::size(&place.file);
     let events = memory.engine().stats().await?.head.count();
@@ -110,12 +111,12 @@ pub(super) async fn measures(memory: &Memory, place: &Place) -> Result<Vec<Measu
 /// Reads everything and verifies the checksums; a finding gives exit code 1.
 async fn checksums(memory: &Memory, output: &Output) -> Result<u8> {
     let found = memory.engine().check().await?;
-    let report = Report { events: found.events, index_rows: found.index_rows, findings: found.findings };
+    let report = CheckReport { events: found.events, index_rows: found.index_rows, findings: found.findings };
     output.answer(&report, || text(&report))?;
     Ok(u8::from(!report.findings.is_empty()))
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &CheckReport) -> String {
     let mut lines = vec![format!("{} events and {} index rows match", report.events, report.index_rows)];
     lines.extend(report.findings.iter().map(|finding| format!("damaged: {finding}")));
     if !report.findings.is_empty() {

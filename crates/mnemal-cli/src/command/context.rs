@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{
-    BlockKind, Context, Degraded, Error, EventId, Format, Memory, OmittedReason, ReceiptLine, SessionId,
-    TokenCount, ToolName, UserId,
-};
+use mnemal::context::{BlockKind, Format, OmittedReason, ReceiptLine};
+use mnemal::types::{Degraded, TokenCount, ToolName};
+use mnemal::{Context, Error, EventId, Memory, SessionId, UserId};
 use serde::Serialize;
 
 use crate::args::{self, Global};
@@ -15,7 +14,7 @@ use crate::output::Output;
 use crate::wire::{self, ReceiptForm};
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ContextAnswer<'a> {
     id: String,
     text: &'a str,
     tokens: u32,
@@ -81,31 +80,31 @@ pub(super) async fn run(
 }
 
 /// Locations of file texts among the sources of a context.
-pub(super) type Places = HashMap<EventId, String>;
+pub(super) type FileLocations = HashMap<EventId, String>;
 
 /// Looks up the sources that come from files, and the locations of their text.
-async fn places(memory: &Memory, context: &Context) -> Places {
+async fn places(memory: &Memory, context: &Context) -> FileLocations {
     let sources = context.receipt.lines.iter().flat_map(|line| &line.sources);
     let events: HashSet<EventId> = sources.map(|source| source.event).collect();
-    let mut places = Places::new();
+    let mut places = FileLocations::new();
     for id in events {
         // A source in another space, or one forgotten meanwhile, is not found here.
         let Ok(event) = memory.get(id).await else { continue };
-        if let Some(place) = event.kept().and_then(super::place_of) {
+        if let Some(place) = event.body().and_then(super::place_of) {
             places.insert(id, place);
         }
     }
     places
 }
 
-fn answer<'c>(context: &'c Degraded<Context>, places: &Places) -> Answer<'c> {
+fn answer<'c>(context: &'c Degraded<Context>, places: &FileLocations) -> ContextAnswer<'c> {
     let sections = context.sections.iter().map(|one| SectionForm {
         section: one.section.as_str(),
         share: one.share.0,
         tokens: one.tokens.0,
         lines: one.lines,
     });
-    Answer {
+    ContextAnswer {
         id: context.receipt.id.to_string(),
         text: &context.text,
         tokens: context.tokens.0,
@@ -118,9 +117,9 @@ fn answer<'c>(context: &'c Degraded<Context>, places: &Places) -> Answer<'c> {
     }
 }
 
-fn human(context: &Context, call: &args::Context, places: &Places) -> String {
+fn human(context: &Context, call: &args::Context, places: &FileLocations) -> String {
     if call.explain {
-        format!("{}\n{}{}\n{}", context.text, bars(context), kept(context), account(context, places))
+        format!("{}\n{}{}\n{}", context.text, bars(context), format_reuse(context), account(context, places))
     } else {
         context.text.clone()
     }
@@ -142,7 +141,7 @@ pub(super) fn bars(context: &Context) -> String {
 }
 
 /// Formats how much of the next context a prompt cache can reuse while nothing new is learned or corrected.
-fn kept(context: &Context) -> String {
+fn format_reuse(context: &Context) -> String {
     let Some(share) = expected_reuse(context) else { return String::new() };
     format!(
         "  {:.0} % stands before what changes with the question: a prompt cache keeps that\n",
@@ -158,7 +157,7 @@ fn expected_reuse(context: &Context) -> Option<f64> {
 }
 
 /// Formats the receipt for people: the source of each line, and the omissions.
-pub(super) fn account(context: &Context, places: &Places) -> String {
+pub(super) fn account(context: &Context, places: &FileLocations) -> String {
     let receipt = &context.receipt;
     let mut text = format!("receipt {}\n", receipt.id);
     for line in &receipt.lines {
@@ -171,7 +170,7 @@ pub(super) fn account(context: &Context, places: &Places) -> String {
     text
 }
 
-fn source(line: &ReceiptLine, places: &Places) -> String {
+fn source(line: &ReceiptLine, places: &FileLocations) -> String {
     let spans: Vec<String> = line
         .sources
         .iter()

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::Cursor;
 
 use anyhow::{Context as _, Result};
-use mnemal::{
-    Engine, ImportFormat, ImportOptions, Memory, OwnHistory, Scope, SessionId, SpaceId, TokenCount,
-};
+use mnemal::events::OwnHistory;
+use mnemal::types::TokenCount;
+use mnemal::{Engine, ImportFormat, ImportOptions, Memory, Scope, SessionId, SpaceId};
 use serde::Deserialize;
 
 use super::{context, recall};
@@ -25,7 +25,7 @@ const TURN: &str =
     "Jonas comes for dinner on our deploy day. Which day is that, and what must not be in the cake?";
 
 #[derive(Deserialize)]
-struct Asked {
+struct DemoQuestion {
     question: String,
     answer: String,
     evidence: Vec<String>,
@@ -46,7 +46,7 @@ async fn show(folder: &std::path::Path, output: &Output) -> Result<()> {
     let memory = engine.memory(Scope::whole(SpaceId::new("demo")?));
     import(&memory, output).await?;
     let questions =
-        QUESTIONS.lines().take(ASKED).map(serde_json::from_str).collect::<Result<Vec<Asked>, _>>()?;
+        QUESTIONS.lines().take(ASKED).map(serde_json::from_str).collect::<Result<Vec<DemoQuestion>, _>>()?;
     for asked in &questions {
         ask(&memory, asked, output).await?;
     }
@@ -75,11 +75,11 @@ fn pasted_key() -> String {
     ["AK", "IA"].concat() + &"DEMO7QX2".repeat(2)
 }
 
-async fn ask(memory: &Memory, asked: &Asked, output: &Output) -> Result<()> {
+async fn ask(memory: &Memory, asked: &DemoQuestion, output: &Output) -> Result<()> {
     let hits = memory.recall(&asked.question).limit(3).await?;
     let mut text = format!("? {}\n  (the answer: {})\n", asked.question, asked.answer);
     for (rank, hit) in (1..).zip(&hits.hits) {
-        let evidence = hit.event.kept().and_then(|event| event.metadata.get("source_id"));
+        let evidence = hit.event.body().and_then(|event| event.metadata.get("source_id"));
         let mark = if evidence.is_some_and(|id| asked.evidence.contains(id)) { "✓" } else { " " };
         // Writing into a string cannot fail.
         let _written = writeln!(text, "{mark} {rank}  {}", recall::line(hit));
@@ -95,7 +95,7 @@ async fn assemble(memory: &Memory, output: &Output) -> Result<()> {
     let context = memory.context(TURN).session(session).budget(BUDGET).await?;
     output.print(&format!("> {TURN}\n\n{}", context.text))?;
     output.print(&format!("\n{}", context::bars(&context)))?;
-    output.print(&context::account(&context, &context::Places::new()))?;
+    output.print(&context::account(&context, &context::FileLocations::new()))?;
     debug_assert!(context.tokens <= TokenCount(BUDGET));
     Ok(())
 }
@@ -105,7 +105,7 @@ async fn secret(memory: &Memory, output: &Output) -> Result<()> {
     let many = std::num::NonZeroUsize::new(500).unwrap_or(std::num::NonZeroUsize::MIN);
     let events = memory.latest(&filter, many).await?;
     let kept =
-        events.iter().filter_map(|event| event.kept()).find(|event| event.content.contains("[secret:"));
+        events.iter().filter_map(|event| event.body()).find(|event| event.content.contains("[secret:"));
     let Some(kept) = kept else { return Ok(()) };
     output.print(&format!("\nA pasted key never reached the disk: {:?}", kept.content))
 }

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Change, Memory};
+use mnemal::Memory;
+use mnemal::graph::BeliefChange;
 use serde::Serialize;
 
-use super::why::{WordsForm, evidence};
+use super::why::{SourceTextForm, evidence};
 use crate::args::Diff;
 use crate::output::Output;
 use crate::time;
@@ -30,7 +31,7 @@ struct ChangeForm {
     after: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
-    evidence: Vec<WordsForm>,
+    evidence: Vec<SourceTextForm>,
 }
 
 /// Prints the beliefs that were added, dropped or changed.
@@ -41,7 +42,8 @@ pub(super) async fn run(memory: &Memory, call: &Diff, output: &Output) -> Result
         None => memory.engine().now(),
     };
     let changes = memory.diff(from, to).await?;
-    let mut all: Vec<(&'static str, &Change)> = changes.facts.iter().map(|change| ("fact", change)).collect();
+    let mut all: Vec<(&'static str, &BeliefChange)> =
+        changes.facts.iter().map(|change| ("fact", change)).collect();
     all.extend(changes.learnings.iter().map(|change| ("learning", change)));
     all.sort_by_key(|(_, change)| change.at);
     let forms = all.iter().map(|(of, change)| ChangeForm {
@@ -52,7 +54,7 @@ pub(super) async fn run(memory: &Memory, call: &Diff, output: &Output) -> Result
         before: change.before.clone(),
         after: change.after.clone(),
         cause: change.cause.map(|cause| cause.to_string()),
-        evidence: change.evidence.iter().map(WordsForm::from).collect(),
+        evidence: change.evidence.iter().map(SourceTextForm::from).collect(),
     });
     let form = ChangesForm { from: from.to_string(), to: to.to_string(), changes: forms.collect() };
     output.list(&form.changes, &form, || {
@@ -64,7 +66,7 @@ pub(super) async fn run(memory: &Memory, call: &Diff, output: &Output) -> Result
     Ok(0)
 }
 
-fn line(of: &str, change: &Change) -> String {
+fn line(of: &str, change: &BeliefChange) -> String {
     let told = match (&change.before, &change.after) {
         (Some(before), Some(after)) => format!("{before}  →  {after}"),
         (Some(one), None) | (None, Some(one)) => one.clone(),

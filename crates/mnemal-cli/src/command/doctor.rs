@@ -7,13 +7,17 @@ mod model;
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{Difference, DreamRun, Gap, GapCause, Memory, OwnerId, RecallMode, Status};
+use mnemal::dream::DreamMode;
+use mnemal::graph::Difference;
+use mnemal::recall::RecallMode;
+use mnemal::types::{GapCause, OwnerId, Status};
+use mnemal::{Gap, Memory};
 use serde::Serialize;
 
 use crate::args::{Doctor, Global};
 use crate::failure;
 use crate::output::Output;
-use crate::place::{self, Place};
+use crate::paths::{self, SpacePaths};
 
 #[derive(Serialize)]
 struct Finding {
@@ -34,7 +38,7 @@ fn finding(check: &'static str, result: &'static str, text: impl Into<String>) -
 
 /// Runs every check; a failed one gives exit code 1, and with `--strict` a warning gives 6.
 pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Result<u8> {
-    let place = Place::find(global)?;
+    let place = SpacePaths::find(global)?;
     let mut findings = vec![settings(global), model::reader(global)];
     match super::open_one(global, output).await {
         Ok(memory) => {
@@ -68,7 +72,7 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
 }
 
 /// Measures the quality of the space's content.
-async fn quality(memory: &Memory, place: &Place) -> Vec<Finding> {
+async fn quality(memory: &Memory, place: &SpacePaths) -> Vec<Finding> {
     match super::check::measures(memory, place).await {
         Ok(measures) => measures.iter().map(|one| finding(one.name, one.result, one.says())).collect(),
         Err(error) => vec![finding("quality", FAIL, error.to_string())],
@@ -76,7 +80,7 @@ async fn quality(memory: &Memory, place: &Place) -> Vec<Finding> {
 }
 
 fn settings(global: &Global) -> Finding {
-    let path = place::configuration(global).map(|path| path.display().to_string()).unwrap_or_default();
+    let path = paths::configuration(global).map(|path| path.display().to_string()).unwrap_or_default();
     let read = || anyhow::Ok((crate::config::read(global)?, crate::config::without_effect(global)?));
     match read() {
         Ok((settings, without_effect)) => {
@@ -95,7 +99,7 @@ fn settings(global: &Global) -> Finding {
 }
 
 #[cfg(unix)]
-fn permissions(place: &Place) -> Finding {
+fn permissions(place: &SpacePaths) -> Finding {
     use std::os::unix::fs::PermissionsExt as _;
     let open: Vec<String> = [&place.file, &place.key]
         .into_iter()
@@ -112,7 +116,7 @@ fn permissions(place: &Place) -> Finding {
 }
 
 #[cfg(not(unix))]
-fn permissions(_place: &Place) -> Finding {
+fn permissions(_place: &SpacePaths) -> Finding {
     finding("permissions", OK, "not checked on this system")
 }
 
@@ -160,7 +164,7 @@ async fn mend(memory: &Memory) -> Result<Vec<String>> {
     let mut folded = 0;
     // The caps of a cycle limit the damage of a wrong one, so several cycles are needed.
     for _cycle in 0..MOST_CYCLES {
-        let done = memory.engine().dream(&owner, DreamRun::Asked).await?.accepted().count();
+        let done = memory.engine().dream(&owner, DreamMode::Asked).await?.accepted().count();
         folded += done;
         if done == 0 {
             break;
@@ -200,7 +204,7 @@ async fn graph(memory: &Memory) -> Finding {
     };
     let mut said = Vec::new();
     if state.is_held {
-        said.push(held(state.edition.difference.as_ref()));
+        said.push(explain_difference(state.edition.difference.as_ref()));
     } else if state.is_due {
         said.push("its rows are to be made anew; `mnemal rebuild --layer graph` does it now".to_owned());
     }
@@ -216,7 +220,7 @@ async fn graph(memory: &Memory) -> Finding {
 }
 
 /// Explains that another extractor version gives other rows, and how to approve them.
-fn held(difference: Option<&Difference>) -> String {
+fn explain_difference(difference: Option<&Difference>) -> String {
     let facts = difference.map(|difference| difference.facts);
     let facts = facts.map_or("otherwise".to_owned(), |of| {
         format!("{} facts more, {} less, {} otherwise", of.added, of.gone, of.changed)

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use anyhow::Result;
-use mnemal::{
-    AsOf, Book, Decision, Deed, DreamCycle, DreamJudged, DreamRun, EntityId, Event, EventFilter, EventId,
-    EventKind, Finding, LedgerLine, Memory, Operation, OwnerId, Pointed, Proposal, Role, Timestamp, Within,
-};
+use mnemal::dream::{DreamCycle, DreamMode, DreamOutcome, Finding};
+use mnemal::events::{ClaimSpans, LedgerKind, LedgerLine, Operation, OperationKind};
+use mnemal::ports::Proposal;
+use mnemal::types::{EntityId, OwnerId};
+use mnemal::{AsOf, Decision, Event, EventFilter, EventId, EventKind, Memory, Role, Timestamp, Within};
 use serde::Serialize;
 
 use crate::args::{Dream, DreamVerb};
@@ -32,13 +33,13 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
         memory.engine().retry_left().await?;
     }
     let owner = OwnerId::new(format!("dream-{}", std::process::id()))?;
-    let run = if call.dry_run { DreamRun::Dry } else { DreamRun::Asked };
+    let run = if call.dry_run { DreamMode::Dry } else { DreamMode::Asked };
     let cycle = memory.engine().dream(&owner, run).await?;
     let mut rows = words(memory).await?;
     for judged in &cycle.judged {
-        if let Deed::Claim { turn, .. } = &judged.proposal.operation.deed
+        if let OperationKind::Claim { turn, .. } = &judged.proposal.operation.kind
             && let Ok(event) = memory.get(*turn).await
-            && let Some(kept) = event.kept()
+            && let Some(kept) = event.body()
         {
             rows.insert(turn.to_string(), kept.content.clone());
         }
@@ -57,21 +58,25 @@ async fn words(memory: &Memory) -> Result<BTreeMap<String, String>> {
 }
 
 /// Returns the newest operations on notes, newest first, each with the text of its notes.
-async fn done(memory: &Memory, limit: usize, rows: &BTreeMap<String, String>) -> Result<Vec<DoneForm>> {
+async fn recent_operations(
+    memory: &Memory,
+    limit: usize,
+    rows: &BTreeMap<String, String>,
+) -> Result<Vec<ExecutedOperationForm>> {
     let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
     let events = memory.latest(&filter, LOOKED_THROUGH).await?;
-    let undone = |event: &Event| match &event.kept()?.kind {
+    let undone = |event: &Event| match &event.body()?.kind {
         EventKind::Decision(Decision::Undo { decision }) => Some(*decision),
         _ => None,
     };
     let taken_back: BTreeSet<EventId> = events.iter().filter_map(undone).collect();
     let form = |event: &Event| {
-        let kept = event.kept()?;
+        let kept = event.body()?;
         let EventKind::Operation(operation) = &kept.kind else { return None };
-        if operation.deed.changes().is_empty() {
+        if operation.kind.changes().is_empty() {
             return None;
         }
-        Some(DoneForm {
+        Some(ExecutedOperationForm {
             at: event.recorded_at.to_string(),
             taken_back: taken_back.contains(&event.id),
             operation: OperationForm::of((operation, &kept.content), Some(event.id), rows),
@@ -83,7 +88,7 @@ async fn done(memory: &Memory, limit: usize, rows: &BTreeMap<String, String>) ->
 /// Returns the names of entities that may be duplicates.
 async fn names(memory: &Memory, cycle: &DreamCycle) -> Result<Vec<(String, String)>> {
     let ids: Vec<EntityId> =
-        cycle.judged.iter().flat_map(|judged| judged.proposal.operation.deed.entities()).collect();
+        cycle.judged.iter().flat_map(|judged| judged.proposal.operation.kind.entities()).collect();
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -156,9 +161,9 @@ struct OperationForm {
 }
 
 impl OperationForm {
-    fn new(judged: &DreamJudged, rows: &BTreeMap<String, String>) -> Self {
+    fn new(judged: &DreamOutcome, rows: &BTreeMap<String, String>) -> Self {
         let Proposal { operation, text } = &judged.proposal;
-        let refused = judged.refused.as_ref().map(mnemal::Refusal::as_str);
+        let refused = judged.refused.as_ref().map(mnemal::dream::Refusal::as_str);
         Self { refused, ..Self::of((operation, text), judged.event, rows) }
     }
 
@@ -167,25 +172,28 @@ impl OperationForm {
         event: Option<EventId>,
         rows: &BTreeMap<String, String>,
     ) -> Self {
-        let (mut notes, mut into) = (operation.deed.names(), None);
-        if let Deed::Retire { into: Some(_), .. } = operation.deed {
+        let (mut notes, mut into) = (operation.kind.names(), None);
+        if let OperationKind::Retire { into: Some(_), .. } = operation.kind {
             into = notes.pop();
         }
         let mut claims = Vec::new();
-        if let Deed::Claim { turn, claims: found } = &operation.deed {
+        if let OperationKind::Claim { turn, claims: found } = &operation.kind {
             let said = rows.get(&turn.to_string()).map_or("", String::as_str);
-            let words = |claim: &Pointed| claim.value.of(said).unwrap_or_default().to_owned();
+            let words = |claim: &ClaimSpans| claim.value.of(said).unwrap_or_default().to_owned();
             claims.extend(found.iter().map(|claim| format!("{} {}", claim.predicate, words(claim))));
         }
-        let tags = operation.deed.filed().map(|filed| filed.tags.iter().map(ToString::to_string).collect());
+        let tags = operation
+            .kind
+            .classification()
+            .map(|classification| classification.tags.iter().map(ToString::to_string).collect());
         Self {
             event_id: event.map(|event| event.to_string()),
-            operation: operation.deed.as_str(),
+            operation: operation.kind.as_str(),
             by: operation.producer.id.clone(),
             because: operation.because.clone(),
             notes: notes.iter().map(ToString::to_string).collect(),
             into: into.map(|event| event.to_string()),
-            entities: operation.deed.entities().iter().map(ToString::to_string).collect(),
+            entities: operation.kind.entities().iter().map(ToString::to_string).collect(),
             text: text.to_owned(),
             tags: tags.unwrap_or_default(),
             claims,
@@ -213,9 +221,9 @@ impl OperationForm {
 }
 
 impl CycleForm {
-    fn new(cycle: &DreamCycle, run: DreamRun, rows: &BTreeMap<String, String>) -> Self {
+    fn new(cycle: &DreamCycle, run: DreamMode, rows: &BTreeMap<String, String>) -> Self {
         Self {
-            dry_run: run == DreamRun::Dry,
+            dry_run: run == DreamMode::Dry,
             live: cycle.live,
             archived: cycle.archived,
             created: cycle.created,
@@ -248,14 +256,14 @@ impl CycleForm {
 
 /// An executed operation on notes.
 #[derive(Serialize)]
-struct DoneForm {
+struct ExecutedOperationForm {
     at: String,
     taken_back: bool,
     #[serde(flatten)]
     operation: OperationForm,
 }
 
-impl DoneForm {
+impl ExecutedOperationForm {
     fn lines(&self, rows: &BTreeMap<String, String>) -> Vec<String> {
         let mut lines = self.operation.lines(rows);
         let way_back = match &self.operation.event_id {
@@ -272,18 +280,18 @@ impl DoneForm {
 
 #[derive(Serialize)]
 struct LogForm {
-    cycles: Vec<LineForm>,
-    operations: Vec<DoneForm>,
-    refused: Vec<LineForm>,
-    left: Vec<LineForm>,
-    audits: Vec<LineForm>,
-    opinions: Vec<LineForm>,
+    cycles: Vec<LedgerLineForm>,
+    operations: Vec<ExecutedOperationForm>,
+    refused: Vec<LedgerLineForm>,
+    left: Vec<LedgerLineForm>,
+    audits: Vec<LedgerLineForm>,
+    opinions: Vec<LedgerLineForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<String>,
 }
 
 #[derive(Serialize)]
-struct LineForm {
+struct LedgerLineForm {
     at: String,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     counts: BTreeMap<String, u64>,
@@ -291,13 +299,13 @@ struct LineForm {
     note: String,
 }
 
-impl From<LedgerLine> for LineForm {
+impl From<LedgerLine> for LedgerLineForm {
     fn from(line: LedgerLine) -> Self {
         Self { at: line.at.to_string(), counts: line.counts, note: line.note }
     }
 }
 
-impl LineForm {
+impl LedgerLineForm {
     fn line(&self) -> String {
         let counts = self.counts.iter().filter(|(_, count)| **count > 0);
         let counts: Vec<String> = counts.map(|(name, count)| format!("{name} {count}")).collect();
@@ -309,19 +317,23 @@ impl LineForm {
 
 async fn log(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
     let engine = memory.engine();
-    let lines = |lines: Vec<LedgerLine>| lines.into_iter().take(limit).map(LineForm::from).collect();
-    let cycles: Vec<LineForm> = lines(engine.dream_book(Book::Cycle).await?);
-    let refused: Vec<LineForm> = lines(engine.dream_book(Book::Refused).await?);
-    let left: Vec<LineForm> = lines(engine.dream_book(Book::Left).await?);
-    let audits: Vec<LineForm> = lines(engine.dream_book(Book::Audit).await?);
-    let opinions: Vec<LineForm> = lines(engine.dream_book(Book::Opinion).await?);
-    let paused =
-        engine.dream_book(Book::Pause).await?.into_iter().map(|line| line.note).find(|note| !note.is_empty());
+    let lines = |lines: Vec<LedgerLine>| lines.into_iter().take(limit).map(LedgerLineForm::from).collect();
+    let cycles: Vec<LedgerLineForm> = lines(engine.dream_ledger(LedgerKind::Cycle).await?);
+    let refused: Vec<LedgerLineForm> = lines(engine.dream_ledger(LedgerKind::Refused).await?);
+    let left: Vec<LedgerLineForm> = lines(engine.dream_ledger(LedgerKind::Left).await?);
+    let audits: Vec<LedgerLineForm> = lines(engine.dream_ledger(LedgerKind::Audit).await?);
+    let opinions: Vec<LedgerLineForm> = lines(engine.dream_ledger(LedgerKind::Opinion).await?);
+    let paused = engine
+        .dream_ledger(LedgerKind::Pause)
+        .await?
+        .into_iter()
+        .map(|line| line.note)
+        .find(|note| !note.is_empty());
     let rows = words(memory).await?;
-    let operations = done(memory, limit, &rows).await?;
+    let operations = recent_operations(memory, limit, &rows).await?;
     let form = LogForm { cycles, operations, refused, left, audits, opinions, paused };
     output.list(&form.cycles, &form, || {
-        let mut page: Vec<String> = form.cycles.iter().map(LineForm::line).collect();
+        let mut page: Vec<String> = form.cycles.iter().map(LedgerLineForm::line).collect();
         page.extend(form.operations.iter().flat_map(|one| one.lines(&rows)));
         page.extend(form.refused.iter().map(|line| format!("refused {}", line.line())));
         page.extend(form.left.iter().map(|line| format!("left alone {}", line.line())));

@@ -6,35 +6,36 @@ mod suggestions;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use mnemal::{
-    AsOf, Decision, Entity as Known, EntityFilter, EntityId, EntityKind, Error, ErrorKind, EventId, Graph,
-    Memory, Selector, Sightings, Timestamp, Within,
-};
+use mnemal::events::Selector;
+use mnemal::extract::EntityKind;
+use mnemal::graph::{Entity as Known, EntityFilter, MentionStats};
+use mnemal::types::EntityId;
+use mnemal::{AsOf, Decision, Error, ErrorKind, EventId, Graph, Memory, Timestamp, Within};
 use serde::Serialize;
 
 use super::decided;
 use super::fact::{FactForm, lines, moment};
 use crate::args::{Entity, Global};
-use crate::ask::Going;
+use crate::confirm::RunMode;
 use crate::output::Output;
 
 /// Lists, shows, or decides about entities.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: &Output) -> Result<u8> {
     match call {
         Entity::Merge { one, into, dry_run } => {
-            return merge(memory, (&one, &into), Going::from(dry_run), output).await;
+            return merge(memory, (&one, &into), RunMode::from(dry_run), output).await;
         }
         Entity::Split { one, from, dry_run } => {
-            return split(memory, (&one, &from), Going::from(dry_run), output).await;
+            return split(memory, (&one, &from), RunMode::from(dry_run), output).await;
         }
         Entity::Rename { who, name, dry_run } => {
-            return rename(memory, (&who, &name), Going::from(dry_run), output).await;
+            return rename(memory, (&who, &name), RunMode::from(dry_run), output).await;
         }
         Entity::Forget { who, dry_run } => {
-            let (names, events) = meant(memory, &who).await?;
+            let (names, events) = resolve_entity(memory, &who).await?;
             super::forget::say_what_goes(memory, &events, output).await?;
             let what = (Selector::Events(events), names);
-            return super::forget::erase(memory, what, Going::from(dry_run), global, output).await;
+            return super::forget::erase(memory, what, RunMode::from(dry_run), global, output).await;
         }
         _ => {}
     }
@@ -44,8 +45,8 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: 
             list(&graph, kind.as_deref(), limit, moment(memory, &when)?, output).await?;
         }
         Entity::Show { who, when } => {
-            let portrait = memory.portrait(&who, moment(memory, &when)?).await?;
-            show::print(&portrait, output)?;
+            let profile = memory.entity_profile(&who, moment(memory, &when)?).await?;
+            show::print(&profile, output)?;
         }
         Entity::Path { from, to, when } => {
             path(memory, &graph, (&from, &to), moment(memory, &when)?, output).await?;
@@ -72,8 +73,8 @@ async fn list(
         Some(name) => Within::Only(kind_named(name)?),
         None => Within::All,
     };
-    let seen: BTreeMap<EntityId, Sightings> =
-        graph.census(as_of).await?.into_iter().map(|one| (one.entity, one.seen)).collect();
+    let seen: BTreeMap<EntityId, MentionStats> =
+        graph.census(as_of).await?.into_iter().map(|one| (one.entity, one.stats)).collect();
     let mut known = graph.all(&EntityFilter { kind, ..EntityFilter::all() }, as_of).await?;
     let events = |entity: &Known| seen.get(&entity.id).map_or(0, |seen| seen.events);
     known.sort_by(|one, other| {
@@ -95,7 +96,7 @@ fn kind_named(name: &str) -> Result<EntityKind> {
 }
 
 /// Resolves an id or a name to all names of the entity and its events; also for a name that only a speaker or a user has.
-async fn meant(memory: &Memory, who: &str) -> Result<(Vec<String>, Vec<EventId>)> {
+async fn resolve_entity(memory: &Memory, who: &str) -> Result<(Vec<String>, Vec<EventId>)> {
     let graph = memory.graph().await?;
     match graph.exactly(who, always()).await {
         Ok(known) => {
@@ -132,7 +133,7 @@ async fn path(
             .into_iter()
             .map(|entity| (entity.id, entity.name))
             .collect();
-        let told = memory.tell(graph, path.facts, as_of).await?;
+        let told = memory.describe_facts(graph, path.facts, as_of).await?;
         let facts = told.iter().map(FactForm::from).collect();
         let entities = path.entities.iter().filter_map(|id| names.get(id).cloned()).collect();
         forms.push(PathForm { entities, facts });
@@ -146,7 +147,7 @@ async fn path(
     })
 }
 
-async fn merge(memory: &Memory, (one, into): (&str, &str), going: Going, output: &Output) -> Result<u8> {
+async fn merge(memory: &Memory, (one, into): (&str, &str), going: RunMode, output: &Output) -> Result<u8> {
     let graph = memory.graph().await?;
     let (one, into) = (graph.whom(one, always()).await?, graph.whom(into, always()).await?);
     if one.id == into.id {
@@ -158,7 +159,7 @@ async fn merge(memory: &Memory, (one, into): (&str, &str), going: Going, output:
     decided(memory, decision, going, output, (what, &names, &text)).await
 }
 
-async fn split(memory: &Memory, (one, from): (&str, &str), going: Going, output: &Output) -> Result<u8> {
+async fn split(memory: &Memory, (one, from): (&str, &str), going: RunMode, output: &Output) -> Result<u8> {
     let graph = memory.graph().await?;
     let whole = graph.whom(from, always()).await?;
     let parts = graph.parts(whole.id, always()).await?;
@@ -175,16 +176,16 @@ async fn split(memory: &Memory, (one, from): (&str, &str), going: Going, output:
         let said = format!("{one:?} is not one of those taken for {}: {list}", whole.name);
         return Err(Error::invalid(said).into());
     };
-    let into = part.joined_at(Timestamp::MAX).unwrap_or(whole.id);
+    let into = part.merged_into_at(Timestamp::MAX).unwrap_or(whole.id);
     let names = [part.name.clone(), whole.name.clone()];
     let text = format!("{} and {} are two", part.name, whole.name);
     let decision = Decision::Split { one: part.id, from: into };
     decided(memory, decision, going, output, ("split", &names, &text)).await
 }
 
-async fn rename(memory: &Memory, (who, name): (&str, &str), going: Going, output: &Output) -> Result<u8> {
+async fn rename(memory: &Memory, (who, name): (&str, &str), going: RunMode, output: &Output) -> Result<u8> {
     let known = memory.graph().await?.whom(who, always()).await?;
-    let decision = mnemal::renaming(known.id, name)?;
+    let decision = mnemal::graph::renaming(known.id, name)?;
     let names = [known.name.clone(), name.trim().to_owned()];
     let text = format!("{} is shown as {}", known.name, name.trim());
     decided(memory, decision, going, output, ("rename", &names, &text)).await
@@ -226,7 +227,7 @@ struct EntityForm {
 }
 
 impl EntityForm {
-    fn new(entity: &Known, seen: Option<&Sightings>) -> Self {
+    fn new(entity: &Known, seen: Option<&MentionStats>) -> Self {
         let aliases = entity.names.iter().filter(|name| name.text != entity.name);
         Self {
             id: entity.id.to_string(),

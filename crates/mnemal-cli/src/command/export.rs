@@ -7,15 +7,16 @@ use std::path::Path;
 
 use age::x25519::Recipient;
 use anyhow::{Context as _, Result};
-use mnemal::{Error, ErrorKind, ExportForm, Exported, Memory};
+use mnemal::events::{ExportForm, ExportOutcome};
+use mnemal::{Error, ErrorKind, Memory};
 
 use crate::args::{Export, ExportFormat};
+use crate::encryption;
 use crate::output::Output;
-use crate::sealed;
 
 /// Exports to a new file, or to stdout; Markdown into a new folder.
 pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Result<u8> {
-    let recipients = sealed::recipients(&call.encrypt_to)?;
+    let recipients = encryption::recipients(&call.encrypt_to)?;
     let form = match call.format.unwrap_or(ExportFormat::Jsonl) {
         ExportFormat::Jsonl => ExportForm::Lines,
         ExportFormat::Json => ExportForm::Document,
@@ -33,7 +34,7 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
     };
     let Some(path) = call.path.filter(|path| path.as_os_str() != "-") else {
         let mut out = BufWriter::new(std::io::stdout());
-        let exported = written(memory, form, &recipients, &mut out).await?;
+        let exported = write_export(memory, form, &recipients, &mut out).await?;
         out.flush()?;
         output.say(&format!("exported {} events", exported.events));
         return Ok(0);
@@ -45,7 +46,7 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
         Error::new(kind, format!("cannot make {}", path.display())).because(cause)
     })?;
     let mut out = BufWriter::new(file);
-    let exported = written(memory, form, &recipients, &mut out).await?;
+    let exported = write_export(memory, form, &recipients, &mut out).await?;
     out.into_inner().context("cannot write the export")?.sync_all()?;
     output.say(&format!(
         "exported {} events and {} tombstones to {}",
@@ -57,16 +58,16 @@ pub(super) async fn run(memory: &Memory, call: Export, output: &Output) -> Resul
 }
 
 /// Writes the export, encrypted if recipients are given.
-async fn written(
+async fn write_export(
     memory: &Memory,
     form: ExportForm,
     recipients: &[Recipient],
     out: &mut (dyn Write + Send),
-) -> Result<Exported> {
+) -> Result<ExportOutcome> {
     if recipients.is_empty() {
         return Ok(memory.export_as(form, out).await?);
     }
-    let mut sealed = sealed::writer(out, recipients)?;
+    let mut sealed = encryption::writer(out, recipients)?;
     let exported = memory.export_as(form, &mut sealed).await?;
     sealed.finish().context("cannot write the export")?.flush()?;
     Ok(exported)

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Clock as _, Confidence, EventId, ExtractedFact, Extraction, Gist, Span, Subject, When, Zone};
+use mnemal::extract::{Confidence, ExtractedFact, Extraction, Subject, TextSummary, When};
+use mnemal::ports::Clock as _;
+use mnemal::types::Span;
+use mnemal::{EventId, Zone};
 use serde::Serialize;
 
 use crate::args::{Extract, Global};
@@ -14,15 +17,15 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
     let read = match (call.text, call.event) {
         (Some(text), _) => {
             let text = super::text_or_stdin(text, global)?;
-            let found = mnemal::extract_text(&text, &crate::config::read(global)?)?;
+            let found = mnemal::extract::extract_text(&text, &crate::config::read(global)?)?;
             let explained = call.explain.then(|| {
-                mnemal::gist(
-                    &mnemal::OwnWords::of_text(&text),
-                    mnemal::SystemClock::default().now(),
+                mnemal::extract::summarize_text(
+                    &mnemal::extract::OwnWords::of_text(&text),
+                    mnemal::ports::SystemClock::default().now(),
                     &Zone::utc(),
                 )
             });
-            Read { text, zone: Zone::utc(), found, explained }
+            ExtractedText { text, zone: Zone::utc(), found, explained }
         }
         (None, event) => {
             let memory = super::open_one(global, output).await?;
@@ -31,11 +34,13 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
                 if call.model { memory.extract_with_model(id).await } else { memory.extract(id).await };
             let found = read?;
             let event = memory.get(id).await?;
-            let zone = event.kept().map_or_else(Zone::utc, |kept| kept.zone.clone());
-            let text = event.kept().map(|kept| kept.content.clone()).unwrap_or_default();
-            let at = event.kept().map_or(event.recorded_at, |kept| kept.occurred_at);
-            let explained = call.explain.then(|| mnemal::gist(&mnemal::OwnWords::of_text(&text), at, &zone));
-            Read { text, zone, found, explained }
+            let zone = event.body().map_or_else(Zone::utc, |kept| kept.zone.clone());
+            let text = event.body().map(|kept| kept.content.clone()).unwrap_or_default();
+            let at = event.body().map_or(event.recorded_at, |kept| kept.occurred_at);
+            let explained = call.explain.then(|| {
+                mnemal::extract::summarize_text(&mnemal::extract::OwnWords::of_text(&text), at, &zone)
+            });
+            ExtractedText { text, zone, found, explained }
         }
     };
     output.answer(&read.form(), || read.lines())?;
@@ -43,30 +48,30 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
 }
 
 /// The extracted text and the result.
-struct Read {
+struct ExtractedText {
     text: String,
     zone: Zone,
     found: Extraction,
     /// The digest and importance of the text, if `--explain` asks for them and the dropped claims.
-    explained: Option<Gist>,
+    explained: Option<TextSummary>,
 }
 
 #[derive(Serialize)]
 struct ExtractionForm {
     facts: Vec<FactForm>,
     mentions: Vec<MentionForm>,
-    preferences: Vec<WishForm>,
+    preferences: Vec<StatedPreferenceForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     segments: Option<Vec<SegmentForm>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    gist: Option<GistForm>,
+    gist: Option<TextSummaryForm>,
 }
 
 /// The digest of the text, its topics, and its importance.
 #[derive(Serialize)]
-struct GistForm {
+struct TextSummaryForm {
     summary: Vec<String>,
     topics: Vec<String>,
     importance: f32,
@@ -103,7 +108,7 @@ struct TimeForm {
 
 /// A sentence that states a preference or an instruction.
 #[derive(Serialize)]
-struct WishForm {
+struct StatedPreferenceForm {
     kind: &'static str,
     text: String,
     span: [u32; 2],
@@ -127,9 +132,9 @@ struct MentionForm {
     span: [u32; 2],
 }
 
-impl Read {
+impl ExtractedText {
     fn form(&self) -> ExtractionForm {
-        let mention = |mention: &mnemal::Mention| MentionForm {
+        let mention = |mention: &mnemal::extract::Mention| MentionForm {
             name: mention.name.clone(),
             kind: mention.kind.as_str(),
             span: bytes(mention.span),
@@ -144,33 +149,36 @@ impl Read {
         }
     }
 
-    fn wishes(&self) -> Vec<WishForm> {
+    fn wishes(&self) -> Vec<StatedPreferenceForm> {
         let words = |span: Span| span.of(&self.text).unwrap_or_default().to_owned();
-        let form =
-            |wish: mnemal::Wish| WishForm { kind: wish.kind, text: words(wish.span), span: bytes(wish.span) };
-        mnemal::wishes(&self.text).into_iter().map(form).collect()
+        let form = |wish: mnemal::extract::Wish| StatedPreferenceForm {
+            kind: wish.kind,
+            text: words(wish.span),
+            span: bytes(wish.span),
+        };
+        mnemal::extract::wishes(&self.text).into_iter().map(form).collect()
     }
 
     fn segments(&self) -> Vec<SegmentForm> {
-        let form = |segment: mnemal::Segment| SegmentForm {
+        let form = |segment: mnemal::extract::Segment| SegmentForm {
             author: segment.author.as_str(),
             name: segment.author.name().map(str::to_owned),
             reason: segment.reason,
             text: segment.span.of(&self.text).unwrap_or_default().to_owned(),
             span: bytes(segment.span),
         };
-        let said = mnemal::segments(&self.text).into_iter().map(form);
+        let said = mnemal::extract::segments(&self.text).into_iter().map(form);
         said.filter(|segment| !segment.text.trim().is_empty()).collect()
     }
 
-    fn gist(&self) -> Option<GistForm> {
+    fn gist(&self) -> Option<TextSummaryForm> {
         let gist = self.explained.as_ref()?;
         let sentences = gist.summary.iter().filter_map(|span| span.of(&self.text));
-        Some(GistForm {
+        Some(TextSummaryForm {
             summary: sentences.map(|sentence| sentence.trim().to_owned()).collect(),
             topics: gist.topics.clone(),
             importance: gist.importance.get(),
-            signs: gist.signs.iter().map(|sign| sign.as_str()).collect(),
+            signs: gist.cues.iter().map(|cue| cue.as_str()).collect(),
         })
     }
 
@@ -196,7 +204,7 @@ impl Read {
     }
 
     fn time(&self, time: When) -> TimeForm {
-        let civil = |moment: mnemal::WorldTime| {
+        let civil = |moment: mnemal::extract::WorldTime| {
             let civil = moment.civil(&self.zone);
             format!("{}T{:02}:{:02}", civil.day_text(), civil.hour, civil.minute)
         };
@@ -218,12 +226,18 @@ impl Read {
                 let _ = write!(line, "  [{}]", form.act);
             }
             if let Some(time) = form.time {
-                let _ = write!(line, "  {} = {} to {}", time.text, shown(time.start), shown(time.end));
+                let _ = write!(
+                    line,
+                    "  {} = {} to {}",
+                    time.text,
+                    display_time(time.start),
+                    display_time(time.end)
+                );
             }
             lines.push(format!("{line}  {} {:.2}  {}", form.status, form.confidence, form.rule));
         }
         let mention =
-            |mention: &mnemal::Mention| format!("names {}: {}", mention.kind.as_str(), mention.name);
+            |mention: &mnemal::extract::Mention| format!("names {}: {}", mention.kind.as_str(), mention.name);
         lines.extend(self.found.mentions.iter().map(mention));
         let wishes = self.wishes();
         lines
@@ -251,7 +265,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn shown(moment: Option<String>) -> String {
+fn display_time(moment: Option<String>) -> String {
     moment.unwrap_or_else(|| "…".to_owned())
 }
 

@@ -1,17 +1,17 @@
 //! `mnemal fact`, and the output form of facts.
 
 use anyhow::Result;
-use mnemal::{
-    Act, Addressee, AsOf, Cardinality, Decision, Error, ErrorKind, EventId, FactChoice, FactDecision,
-    FactFilter, FactId, Grain, Graph, Memory, Predicate, Sentence, Timestamp, Told, Value, Within, WorldTime,
-    Zone,
-};
+use mnemal::events::{FactChoice, FactDecision};
+use mnemal::extract::{Act, Granularity, WorldTime};
+use mnemal::graph::{Cardinality, DecisionSubject, FactView, SourceSentence, Value};
+use mnemal::types::{FactId, Predicate};
+use mnemal::{AsOf, Decision, Error, ErrorKind, EventId, FactFilter, Graph, Memory, Timestamp, Within, Zone};
 use serde::Serialize;
 
 use super::decided;
 use super::entity::always;
-use crate::args::{Fact, Global, When};
-use crate::ask::Going;
+use crate::args::{Fact, FactTime, Global};
+use crate::confirm::RunMode;
 use crate::output::Output;
 use crate::time;
 
@@ -23,12 +23,12 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &O
         }
         Fact::Add { subject, predicate, object, topic, since, until, dry_run } => {
             let graph = memory.graph().await?;
-            let subject = memory.addressee(&subject).await?;
+            let subject = memory.decision_subject(&subject).await?;
             let read = |text: Option<String>| text.as_deref().map(time::world).transpose();
             let choice = FactChoice::Add { valid_at: read(since)?, invalid_at: read(until)? };
             let predicate = Predicate::new(predicate)?;
             let (object, shown) = object_named(&graph, &object).await?;
-            let said = Said { subject, shown };
+            let said = NamedStatement { subject, shown };
             let fact = FactDecision {
                 subject: said.subject.id,
                 predicate,
@@ -37,7 +37,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &O
                 choice,
                 sources: Vec::new(),
             };
-            add(memory, fact, said, Going::from(dry_run), output).await
+            add(memory, fact, said, RunMode::from(dry_run), output).await
         }
         Fact::Invalidate { what, at, wrong, dry_run } => {
             let at = match at {
@@ -45,12 +45,12 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &O
                 None => WorldTime::from_seconds(memory.engine().now().as_micros().div_euclid(1_000_000)),
             };
             let choice = if wrong { FactChoice::Reject } else { FactChoice::End { at } };
-            invalidate(memory, &what, choice, Going::from(dry_run), output).await
+            invalidate(memory, &what, choice, RunMode::from(dry_run), output).await
         }
         Fact::Cardinality { predicate, cardinality, dry_run } => {
             let cardinality = Cardinality::from_name(&cardinality)
                 .ok_or_else(|| Error::invalid(format!("no cardinality {cardinality:?}")))?;
-            hold(memory, Predicate::new(predicate)?, cardinality, Going::from(dry_run), output).await
+            hold(memory, Predicate::new(predicate)?, cardinality, RunMode::from(dry_run), output).await
         }
     }
 }
@@ -68,7 +68,7 @@ async fn list(
         match graph.whom(&who, as_of).await {
             Ok(entity) => graph.about(&[entity.id], as_of).await?,
             // The user exists even without a turn.
-            Err(error) if error.kind() == ErrorKind::NotFound && mnemal::value_key(&who) == "user" => {
+            Err(error) if error.kind() == ErrorKind::NotFound && mnemal::graph::value_key(&who) == "user" => {
                 output.say("nothing is known of the user yet");
                 Vec::new()
             }
@@ -83,19 +83,25 @@ async fn list(
         facts
     };
     facts.retain(|fact| predicate.as_ref().is_none_or(|wanted| fact.predicate == *wanted));
-    let told = memory.tell(&graph, facts, as_of).await?;
+    let told = memory.describe_facts(&graph, facts, as_of).await?;
     let forms: Vec<FactForm> = told.iter().map(FactForm::from).collect();
     output.list(&forms, &FactsForm { facts: &forms }, || lines(&forms))?;
     Ok(super::gaps(&graph.gaps, global, output))
 }
 
 /// Subject and statement of a decision, by name.
-struct Said {
-    subject: Addressee,
+struct NamedStatement {
+    subject: DecisionSubject,
     shown: String,
 }
 
-async fn add(memory: &Memory, fact: FactDecision, said: Said, going: Going, output: &Output) -> Result<u8> {
+async fn add(
+    memory: &Memory,
+    fact: FactDecision,
+    said: NamedStatement,
+    going: RunMode,
+    output: &Output,
+) -> Result<u8> {
     let (valid_at, invalid_at) = match fact.choice {
         FactChoice::Add { valid_at, invalid_at } => (valid_at, invalid_at),
         _ => (None, None),
@@ -104,10 +110,10 @@ async fn add(memory: &Memory, fact: FactDecision, said: Said, going: Going, outp
     let until = invalid_at.map(|at| format!(", until {}", day(at))).unwrap_or_default();
     let what = fact.predicate.as_str().replace('_', " ");
     let text = format!("{} – {what}: {}{since}{until}", said.subject.name, said.shown);
-    let Addressee { name, introduction, .. } = said.subject;
+    let DecisionSubject { name, introduction, .. } = said.subject;
     if let Some(introduction) = introduction {
         output.say(&format!("{name:?} is new here"));
-        if going == Going::Really {
+        if going == RunMode::Really {
             let _ack = memory.decide(introduction).await?.value;
         }
     }
@@ -120,12 +126,12 @@ async fn hold(
     memory: &Memory,
     predicate: Predicate,
     cardinality: Cardinality,
-    going: Going,
+    going: RunMode,
     output: &Output,
 ) -> Result<u8> {
-    let decision = mnemal::holding(predicate.clone(), cardinality)?;
+    let decision = mnemal::graph::holding(predicate.clone(), cardinality)?;
     let filter = FactFilter { predicates: Within::Only(vec![predicate.clone()]), ..FactFilter::all() };
-    if !mnemal::is_shipped(&predicate) && memory.graph().await?.history(&filter).await?.is_empty() {
+    if !mnemal::graph::is_shipped(&predicate) && memory.graph().await?.history(&filter).await?.is_empty() {
         return Err(Error::not_found(format!("nothing is said with {predicate:?} here")).into());
     }
     let how = match cardinality {
@@ -145,7 +151,7 @@ async fn object_named(graph: &Graph, object: &str) -> Result<(Value, String)> {
         Ok(entity) => Ok((Value::Entity(entity.id), entity.name)),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let text = object.trim().to_owned();
-            let key = mnemal::value_key(&text);
+            let key = mnemal::graph::value_key(&text);
             Ok((Value::Literal { text: text.clone(), key }, text))
         }
         Err(error) => Err(error.into()),
@@ -156,12 +162,12 @@ pub(super) async fn invalidate(
     memory: &Memory,
     what: &[String],
     choice: FactChoice,
-    going: Going,
+    going: RunMode,
     output: &Output,
 ) -> Result<u8> {
     let graph = memory.graph().await?;
     let as_of = AsOf::present(memory.engine().now());
-    let told = meant(memory, &graph, what, as_of).await?;
+    let told = resolve_fact(memory, &graph, what, as_of).await?;
     let (line, fact) = (told.line(), told.fact);
     let text = match choice {
         FactChoice::End { at } => format!("over since {}: {line}", day(at)),
@@ -179,7 +185,7 @@ pub(super) async fn invalidate(
 }
 
 /// Resolves one fact by its id, or by subject, predicate and object among the valid ones.
-async fn meant(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> Result<Told> {
+async fn resolve_fact(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> Result<FactView> {
     let facts = match what {
         [id] => {
             let id: FactId = id.parse()?;
@@ -196,9 +202,9 @@ async fn meant(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> 
             };
             let mut facts = graph.facts(&filter, as_of).await?;
             if let [object, ..] = rest {
-                let (value, words) = (object_named(graph, object).await?.0, mnemal::value_key(object));
+                let (value, words) = (object_named(graph, object).await?.0, mnemal::graph::value_key(object));
                 facts.retain(|fact| match &fact.object {
-                    Value::Literal { text, .. } => mnemal::value_key(text) == words,
+                    Value::Literal { text, .. } => mnemal::graph::value_key(text) == words,
                     entity @ Value::Entity(_) => *entity == value,
                 });
             }
@@ -207,7 +213,7 @@ async fn meant(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> 
         [] => Vec::new(),
     };
     let wanted = what.join(" ");
-    match <[Told; 1]>::try_from(memory.tell(graph, facts, as_of).await?) {
+    match <[FactView; 1]>::try_from(memory.describe_facts(graph, facts, as_of).await?) {
         Ok([told]) => Ok(told),
         Err(found) if found.is_empty() => {
             Err(Error::not_found(format!("no fact that holds is meant by {wanted:?}")).into())
@@ -222,7 +228,7 @@ async fn meant(memory: &Memory, graph: &Graph, what: &[String], as_of: AsOf) -> 
 }
 
 /// Returns the queried times.
-pub(super) fn moment(memory: &Memory, when: &When) -> Result<AsOf> {
+pub(super) fn moment(memory: &Memory, when: &FactTime) -> Result<AsOf> {
     let read = |text: &Option<String>| text.as_deref().map(time::read).transpose();
     let world = read(&when.as_of)?.unwrap_or_else(|| memory.engine().now());
     Ok(AsOf { world, belief: read(&when.believed_at)?.unwrap_or(Timestamp::MAX) })
@@ -298,8 +304,8 @@ pub(super) struct FactForm {
     line: String,
 }
 
-impl From<&Told> for FactForm {
-    fn from(told: &Told) -> Self {
+impl From<&FactView> for FactForm {
+    fn from(told: &FactView) -> Self {
         let fact = &told.fact;
         let events = told.events();
         let sources =
@@ -323,8 +329,8 @@ impl From<&Told> for FactForm {
             status: fact.status.as_str(),
             valid_at: fact.valid_at.map(day),
             invalid_at: fact.invalid_at.map(day),
-            valid_grain: fact.valid_grain.map(Grain::as_str),
-            invalid_grain: fact.invalid_grain.map(Grain::as_str),
+            valid_grain: fact.valid_grain.map(Granularity::as_str),
+            invalid_grain: fact.invalid_grain.map(Granularity::as_str),
             created_at: fact.created_at.to_string(),
             expired_at: fact.expired_at.map(|at| at.to_string()),
             superseded: fact.superseded.as_ref().map(|by| by.reason.as_str()),
@@ -344,8 +350,8 @@ pub(super) struct SentenceForm {
     text: String,
 }
 
-impl From<&Sentence> for SentenceForm {
-    fn from(sentence: &Sentence) -> Self {
+impl From<&SourceSentence> for SentenceForm {
+    fn from(sentence: &SourceSentence) -> Self {
         Self {
             event_id: sentence.source.event.to_string(),
             at: sentence.at.to_string(),

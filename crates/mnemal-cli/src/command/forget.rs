@@ -6,14 +6,13 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mnemal::{
-    Description, EntityId, Erasure, ErasureStatus, Error, ErrorKind, EventId, FactChoice, FactId,
-    LearningFilter, LearningId, Memory, NoteKey, Origin, Selector, SessionId,
-};
+use mnemal::events::{Description, Erasure, ErasureStatus, FactChoice, Selector};
+use mnemal::types::{EntityId, FactId, LearningId};
+use mnemal::{Error, ErrorKind, EventId, LearningFilter, Memory, NoteKey, Origin, SessionId};
 
 use super::fact::invalidate;
-use crate::args::{Forget, Global, Sources};
-use crate::ask::{Going, agreed};
+use crate::args::{Forget, Global, SourceHandling};
+use crate::confirm::{RunMode, agreed};
 use crate::output::Output;
 use crate::wire::ErasureForm;
 
@@ -24,8 +23,8 @@ const PURPOSE: &[u8] = b"forget";
 
 /// Erases the selected events.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: &Output) -> Result<u8> {
-    if let (Some(fact), Some(Sources::Keep)) = (&call.fact, call.sources) {
-        return keep_words(memory, fact, Going::from(call.dry_run), output).await;
+    if let (Some(fact), Some(SourceHandling::Keep)) = (&call.fact, call.sources) {
+        return keep_words(memory, fact, RunMode::from(call.dry_run), output).await;
     }
     let selector = selector(memory, &call).await?;
     let described = call.ids.is_empty() && call.key.is_none();
@@ -38,7 +37,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: 
         return erase_into(
             memory,
             what,
-            Going::from(call.dry_run),
+            RunMode::from(call.dry_run),
             global,
             (output, call.receipt.as_deref()),
         )
@@ -53,7 +52,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: 
 }
 
 /// Rejects a fact permanently, and lists the events that still state it.
-async fn keep_words(memory: &Memory, fact: &str, going: Going, output: &Output) -> Result<u8> {
+async fn keep_words(memory: &Memory, fact: &str, going: RunMode, output: &Output) -> Result<u8> {
     let events = memory.selected_by_fact(fact.parse()?).await?;
     let names: Vec<String> = events.iter().map(ToString::to_string).collect();
     let code = invalidate(memory, &[fact.to_owned()], FactChoice::Reject, going, output).await?;
@@ -65,7 +64,7 @@ async fn keep_words(memory: &Memory, fact: &str, going: Going, output: &Output) 
 pub(super) async fn erase(
     memory: &Memory,
     what: (Selector, Vec<String>),
-    going: Going,
+    going: RunMode,
     global: &Global,
     output: &Output,
 ) -> Result<u8> {
@@ -75,12 +74,12 @@ pub(super) async fn erase(
 async fn erase_into(
     memory: &Memory,
     what: (Selector, Vec<String>),
-    going: Going,
+    going: RunMode,
     global: &Global,
     (output, receipt): (&Output, Option<&Path>),
 ) -> Result<u8> {
     let preview = memory.forget(what.0.clone()).dry_run().await?;
-    if going == Going::DryRun {
+    if going == RunMode::DryRun {
         let (token, ends) = memory.engine().issue_token(&[PURPOSE, &exactly(&preview)]);
         let form = ErasureForm::of_preview(&preview, (token.clone(), ends));
         output
@@ -108,7 +107,7 @@ async fn done_with(
         file.write_all(receipt.as_str().as_bytes()).context("cannot write the receipt")?;
         file.sync_all().context("cannot write the receipt")?;
     }
-    output.answer(&ErasureForm::from(&erasure), || done(&erasure))?;
+    output.answer(&ErasureForm::from(&erasure), || format_erasure(&erasure))?;
     Ok(u8::from(!erasure.verified))
 }
 
@@ -216,7 +215,7 @@ async fn no_id(memory: &Memory, id: &str) -> Error {
 pub(super) async fn say_what_goes(memory: &Memory, events: &[EventId], output: &Output) -> Result<()> {
     for id in events.iter().take(SHOWN) {
         let event = memory.get(*id).await?;
-        let Some(kept) = event.kept() else { continue };
+        let Some(kept) = event.body() else { continue };
         let day = kept.occurred_at.civil(&kept.zone).day_text();
         let text = if kept.content.is_empty() { "(a decision)" } else { kept.content.as_str() };
         output.say(&format!("  {day}  {text}  {id}"));
@@ -239,7 +238,7 @@ fn plan(preview: &Erasure) -> String {
     text
 }
 
-fn done(erasure: &Erasure) -> String {
+fn format_erasure(erasure: &Erasure) -> String {
     let id = erasure.event.map(|id| format!(" ({id})")).unwrap_or_default();
     let verified = if erasure.verified { "verified" } else { "NOT verified" };
     let pending = match erasure.status {

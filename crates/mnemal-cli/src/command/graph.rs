@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use anyhow::{Context as _, Result};
-use mnemal::{
-    AsOf, EntityFilter, EntityId, Error, ErrorKind, Fact, FactFilter, Graph as Known, Memory, Within,
-};
+use mnemal::graph::EntityFilter;
+use mnemal::types::EntityId;
+use mnemal::{AsOf, Error, ErrorKind, Fact, FactFilter, Graph as Known, Memory, Within};
 
 use self::write::Writer;
 use super::fact::moment;

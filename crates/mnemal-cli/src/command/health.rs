@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{Clock as _, SystemClock};
+use mnemal::ports::{Clock as _, SystemClock};
 use mnemal_server::ServerSettings;
 
 use crate::args::{Global, Health};

@@ -17,15 +17,15 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use mnemal::{Clock as _, SystemClock};
+use mnemal::ports::{Clock as _, SystemClock};
 
 pub(crate) use self::event::Event;
 use self::input::Input;
 use self::reply::Reply;
 pub(crate) use self::settings::HookSettings;
 use crate::args::{Args, Command, Global, Hook};
-use crate::errand::Told;
-use crate::{config, failure, owner, remote};
+use crate::remote_command::CommandResult;
+use crate::{config, delegate, failure, remote};
 
 /// The only supported client so far.
 pub(crate) const CLIENT: &str = "claude-code";
@@ -111,7 +111,7 @@ fn work(mut global: Global, settings: &HookSettings, (event, call): (Event, Hook
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let said = String::from_utf8(text).ok();
     // If forwarding fails, the event is handled here, with its own error message.
-    if let Ok(Some(told)) = owner::asked(&global, &Command::Hook(call), &arguments, said) {
+    if let Ok(Some(told)) = delegate::forward(&global, &Command::Hook(call), &arguments, said) {
         if told.code == 0 {
             return Ok(told.out);
         }
@@ -122,15 +122,15 @@ fn work(mut global: Global, settings: &HookSettings, (event, call): (Event, Hook
 }
 
 /// Answers the event of a client for another process.
-pub(crate) async fn errand(global: &Global, call: &Hook, stdin: &[u8]) -> Told {
+pub(crate) async fn run_remote(global: &Global, call: &Hook, stdin: &[u8]) -> CommandResult {
     let replied = async {
         let event = Event::from_name(&call.event).with_context(|| format!("no event {:?}", call.event))?;
         let settings: HookSettings = config::section(global, "hooks")?;
         replied(global, &Input::new(stdin)?, &settings, event).await
     };
     match replied.await {
-        Ok(reply) => Told { code: 0, out: reply.json(), err: String::new() },
-        Err(error) => Told { code: 1, out: String::new(), err: failure::chain(&error) },
+        Ok(reply) => CommandResult { code: 0, out: reply.json(), err: String::new() },
+        Err(error) => CommandResult { code: 1, out: String::new(), err: failure::chain(&error) },
     }
 }
 

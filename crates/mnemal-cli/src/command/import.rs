@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use mnemal::{
-    Engine, ImportFormat, ImportOptions, ImportReport, Layer, Lenient, Memory, OwnHistory, Quality,
-    Rehearsal, Scope, SessionId, Whose, Within, speaker_label,
-};
+use mnemal::events::{Attribution, ImportPreview, ImportReport, LinePolicy, OwnHistory, RecordQuality};
+use mnemal::extract::speaker_label;
+use mnemal::types::Layer;
+use mnemal::{Engine, ImportFormat, ImportOptions, Memory, Scope, SessionId, Within};
 use serde::Serialize;
 
 use crate::args::{self, Global, Import, LogAdd};
 use crate::output::Output;
-use crate::place::Place;
-use crate::{config, failure, sealed, wire};
+use crate::paths::SpacePaths;
+use crate::{config, encryption, failure, wire};
 
 /// Time limit for learning from the imported events; the rest is folded on demand. Source: own default.
 const READING: Duration = Duration::from_mins(10);
@@ -36,7 +36,7 @@ const SPEAKERS: usize = 20;
 pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Result<u8> {
     let memory =
         if call.dry_run { rehearsal(global, output).await? } else { super::open_one(global, output).await? };
-    let mut rehearsal = Rehearsal::default();
+    let mut rehearsal = ImportPreview::default();
     let (mut files, mut told, mut others) = (Vec::new(), Vec::new(), Vec::new());
     let found = sources::of(&call.path, call.format)?;
     let is_one = !call.path.is_dir() && !found.is_packed;
@@ -46,7 +46,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
             Ok(reader) => reader,
             Err(error) if is_one => return Err(error),
             Err(error) => {
-                told.push(Unread { file: name, why: format!("{error:#}") });
+                told.push(UnreadFile { file: name, why: format!("{error:#}") });
                 continue;
             }
         };
@@ -55,12 +55,12 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
             others.push(name);
             continue;
         }
-        let source = Read { name: name.clone(), reader, bytes: source.bytes };
+        let source = InputFile { name: name.clone(), reader, bytes: source.bytes };
         match one(&memory, call, source, (&mut rehearsal, output)).await {
             Ok(report) => files.push((name, report)),
             // In a folder, an unreadable file is reported; alone it is an error.
             Err(error) if !is_one && is_unknown(&error) => {
-                told.push(Unread { file: name, why: format!("{error:#}") });
+                told.push(UnreadFile { file: name, why: format!("{error:#}") });
             }
             Err(error) => return Err(error),
         }
@@ -104,11 +104,11 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
     }
     let code = code(&form, &reports, (call, output));
     let code = if code == 0 { super::gaps(&gaps, global, output) } else { code };
-    super::settled(global, &memory, Ok(code)).await
+    super::checkpoint(global, &memory, Ok(code)).await
 }
 
 /// Returns the exit code: unreadable input is a failure, although everything else is stored.
-fn code(form: &Report, reports: &[(String, ImportReport)], (call, output): (&Import, &Output)) -> u8 {
+fn code(form: &ImportForm, reports: &[(String, ImportReport)], (call, output): (&Import, &Output)) -> u8 {
     if reports.is_empty() {
         output.talk(
             "error: nothing of it is a history that can be read; `mnemal import --help` tells the formats",
@@ -130,7 +130,7 @@ fn code(form: &Report, reports: &[(String, ImportReport)], (call, output): (&Imp
     if form.broken == 0 || call.lenient {
         return 0;
     }
-    let is_broken = |skip: &&Skip| skip.is_broken;
+    let is_broken = |skip: &&SkipForm| skip.is_broken;
     let first = form
         .skipped
         .iter()
@@ -145,7 +145,7 @@ fn code(form: &Report, reports: &[(String, ImportReport)], (call, output): (&Imp
 }
 
 /// A file being read.
-struct Read {
+struct InputFile {
     name: String,
     reader: Box<dyn BufRead + Send>,
     bytes: Option<u64>,
@@ -154,18 +154,18 @@ struct Read {
 /// Whether the first bytes of a file match no known format.
 fn is_other(reader: &mut Box<dyn BufRead + Send>, name: &str) -> bool {
     // Read errors are reported by the import itself.
-    reader
-        .fill_buf()
-        .is_ok_and(|first| mnemal::import_format(first, name).is_err() && !sealed::is_sealed(first))
+    reader.fill_buf().is_ok_and(|first| {
+        mnemal::events::import_format(first, name).is_err() && !encryption::is_sealed(first)
+    })
 }
 
 /// Imports one file.
 async fn one(
     memory: &Memory,
     call: &Import,
-    source: Read,
-    (rehearsal, output): (&mut Rehearsal, &Output),
-) -> Result<mnemal::Degraded<ImportReport>> {
+    source: InputFile,
+    (rehearsal, output): (&mut ImportPreview, &Output),
+) -> Result<mnemal::types::Degraded<ImportReport>> {
     let options = ImportOptions {
         origin: match (call.own_history, call.of_others) {
             (true, _) => OwnHistory::Yes,
@@ -173,17 +173,17 @@ async fn one(
             _ => OwnHistory::Unsaid,
         },
         // Malformed lines do not stop the import; the exit code reports them.
-        lenient: Lenient::Yes,
+        lenient: LinePolicy::Yes,
         conv: call.conv.clone().map_or(Within::All, Within::Only),
         zone: crate::time::here(memory.engine().now()),
         ..ImportOptions::new(source.name, memory.engine().now())
     };
-    let reader = sealed::opened(source.reader, &options.source, call.identity.as_deref())?;
+    let reader = encryption::opened(source.reader, &options.source, call.identity.as_deref())?;
     let bar = progress(source.bytes, output);
     let mut watch = |report: &ImportReport| bar.set_position(report.bytes);
     let format = format(call.format);
     let read = if call.dry_run {
-        memory.rehearse(reader, format, options, (rehearsal, &mut watch)).await
+        memory.preview_import(reader, format, options, (rehearsal, &mut watch)).await
     } else {
         memory.import(reader, format, options, &mut watch).await
     };
@@ -212,7 +212,7 @@ pub(super) async fn messages(memory: &Memory, global: &Global, call: &LogAdd, ou
 
 /// Opens the space itself for comparison; if it does not exist, an empty one in memory.
 async fn rehearsal(global: &Global, output: &Output) -> Result<Memory> {
-    let place = Place::find(global)?;
+    let place = SpacePaths::find(global)?;
     if place.file.exists() {
         return super::open_one(global, output).await;
     }
@@ -260,7 +260,7 @@ fn progress(bytes: Option<u64>, output: &Output) -> ProgressBar {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct ImportForm {
     format: &'static str,
     files: usize,
     lines: u64,
@@ -277,7 +277,7 @@ struct Report {
     empty: u64,
     redactions: u64,
     quarantined: u64,
-    skipped: Vec<Skip>,
+    skipped: Vec<SkipForm>,
     skipped_total: u64,
     /// Number of malformed ones among them.
     broken: u64,
@@ -287,15 +287,15 @@ struct Report {
     others: Vec<String>,
     #[serde(skip)]
     unit: &'static str,
-    refused: Vec<Refusal>,
-    unread: Vec<Unread>,
+    refused: Vec<RefusalForm>,
+    unread: Vec<UnreadFile>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rehearsal: Option<Rehearsed>,
+    rehearsal: Option<DryRunForm>,
     gaps: Vec<wire::GapForm>,
 }
 
 #[derive(Serialize)]
-struct Skip {
+struct SkipForm {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     #[serde(skip)]
@@ -307,35 +307,35 @@ struct Skip {
 }
 
 #[derive(Serialize)]
-struct Refusal {
+struct RefusalForm {
     record: String,
     why: String,
 }
 
 /// A file of a folder without a matching format, or with a malformed line in strict mode.
 #[derive(Serialize)]
-struct Unread {
+struct UnreadFile {
     file: String,
     why: String,
 }
 
 /// The result of a dry run.
 #[derive(Serialize)]
-struct Rehearsed {
+struct DryRunForm {
     first: Option<String>,
     last: Option<String>,
     sessions: usize,
-    quality: BTreeMap<&'static str, Shares>,
+    quality: BTreeMap<&'static str, QualityForm>,
     /// Records that would be quarantined, by rule.
     held_back: BTreeMap<String, u64>,
     /// Speakers, most frequent first.
-    speakers: Vec<Speaks>,
+    speakers: Vec<SpeakerForm>,
     /// Records of further speakers.
     other_speakers: u64,
 }
 
 #[derive(Serialize)]
-struct Speaks {
+struct SpeakerForm {
     name: String,
     records: u64,
     /// Attribution of the speaker: the `user`, a person with this `name`, an `other` person, the `assistant`, a `tool`, or
@@ -354,27 +354,28 @@ const WHOSE: [(&str, &str); 6] = [
 ];
 
 /// The speaker names of the user.
-struct Voices<'v> {
+struct UserSpeakers<'v> {
     owner: &'v [String],
     /// Whether several people speak under names, so that the user cannot be identified.
     are_several: bool,
 }
 
-impl<'v> Voices<'v> {
-    fn new(rehearsal: &Rehearsal, owner: &'v [String]) -> Self {
-        let is_voice =
-            |(name, whose): &&(String, Whose)| *whose == Whose::User && speaker_label(name).is_none();
+impl<'v> UserSpeakers<'v> {
+    fn new(rehearsal: &ImportPreview, owner: &'v [String]) -> Self {
+        let is_voice = |(name, whose): &&(String, Attribution)| {
+            *whose == Attribution::User && speaker_label(name).is_none()
+        };
         let n_names = rehearsal.speakers.keys().filter(is_voice).count();
         let has_user = rehearsal
             .speakers
             .keys()
-            .any(|(name, whose)| *whose == Whose::User && speaker_label(name).is_some());
+            .any(|(name, whose)| *whose == Attribution::User && speaker_label(name).is_some());
         Self { owner, are_several: n_names > 1 || n_names > 0 && has_user }
     }
 
-    fn whose(&self, name: &str, whose: Whose) -> &'static str {
+    fn whose(&self, name: &str, whose: Attribution) -> &'static str {
         let is_owner = || self.owner.iter().any(|own| own.to_lowercase() == name.to_lowercase());
-        let is_another = whose == Whose::User
+        let is_another = whose == Attribution::User
             && speaker_label(name).is_none()
             && !is_owner()
             && (self.are_several || !self.owner.is_empty());
@@ -385,7 +386,7 @@ impl<'v> Voices<'v> {
 /// Returns the configured speaker names of the space's owner.
 fn owner_of(global: &Global) -> Vec<String> {
     let named = || {
-        let place = Place::find(global).ok()?;
+        let place = SpacePaths::find(global).ok()?;
         let spaces = super::spaces(global).ok()?.list().ok()?;
         spaces.into_iter().find(|entry| entry.space == place.space).map(|entry| entry.owner)
     };
@@ -393,7 +394,7 @@ fn owner_of(global: &Global) -> Vec<String> {
 }
 
 #[derive(Serialize)]
-struct Shares {
+struct QualityForm {
     records: u64,
     empty: u64,
     held_back: u64,
@@ -405,16 +406,16 @@ struct Shares {
     junk_share: f64,
 }
 
-fn rehearsed(rehearsal: &Rehearsal, owner: &[String]) -> Rehearsed {
-    let voices = Voices::new(rehearsal, owner);
-    let speaks = |((name, whose), records): (&(String, Whose), &u64)| Speaks {
+fn rehearsed(rehearsal: &ImportPreview, owner: &[String]) -> DryRunForm {
+    let voices = UserSpeakers::new(rehearsal, owner);
+    let speaks = |((name, whose), records): (&(String, Attribution), &u64)| SpeakerForm {
         name: name.clone(),
         records: *records,
         whose: voices.whose(name, *whose),
     };
-    let mut speaking: Vec<Speaks> = rehearsal.speakers.iter().map(speaks).collect();
+    let mut speaking: Vec<SpeakerForm> = rehearsal.speakers.iter().map(speaks).collect();
     speaking.sort_by(|one, other| (other.records, &one.name).cmp(&(one.records, &other.name)));
-    let shares = |quality: &Quality| Shares {
+    let shares = |quality: &RecordQuality| QualityForm {
         records: quality.records,
         empty: quality.empty,
         held_back: quality.held_back,
@@ -424,7 +425,7 @@ fn rehearsed(rehearsal: &Rehearsal, owner: &[String]) -> Rehearsed {
         with_secret: quality.with_secret,
         junk_share: quality.junk() as f64 / quality.records.max(1) as f64,
     };
-    Rehearsed {
+    DryRunForm {
         first: rehearsal.first.map(|at| at.to_string()),
         last: rehearsal.last.map(|at| at.to_string()),
         sessions: rehearsal.sessions(),
@@ -436,8 +437,8 @@ fn rehearsed(rehearsal: &Rehearsal, owner: &[String]) -> Rehearsed {
     }
 }
 
-fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
-    let mut taken = mnemal::Taken::default();
+fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> ImportForm {
+    let mut taken = mnemal::events::ImportOutcome::default();
     let (mut lines, mut bytes, mut skipped_total) = (0, 0, 0);
     let (mut raised, mut withdrawn, mut older_keys) = (0, 0, 0);
     let (mut skipped, mut broken, mut nothing) = (Vec::new(), 0, Vec::new());
@@ -460,7 +461,7 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
         // Malformed lines are listed before irrelevant ones.
         let (broken_ones, others): (Vec<_>, Vec<_>) = report.skipped.iter().partition(|one| one.is_broken());
         let listed = broken_ones.into_iter().chain(others);
-        skipped.extend(listed.take(room).map(|one| Skip {
+        skipped.extend(listed.take(room).map(|one| SkipForm {
             file: file.clone(),
             unit: report.unit,
             line: one.line,
@@ -470,7 +471,7 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
     }
     let mut formats = reports.iter().map(|(_, report)| report.format.map_or("auto", ImportFormat::as_str));
     let format = formats.next().unwrap_or("auto");
-    Report {
+    ImportForm {
         format: if formats.all(|other| other == format) { format } else { "several" },
         files: reports.len(),
         lines,
@@ -493,7 +494,7 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
         refused: taken
             .refused
             .iter()
-            .map(|one| Refusal { record: one.record.clone(), why: one.why.clone() })
+            .map(|one| RefusalForm { record: one.record.clone(), why: one.why.clone() })
             .collect(),
         unread: Vec::new(),
         rehearsal: None,
@@ -501,7 +502,7 @@ fn form(reports: &[(String, ImportReport)], gaps: &[mnemal::Gap]) -> Report {
     }
 }
 
-fn text(form: &Report, would: &str) -> String {
+fn text(form: &ImportForm, would: &str) -> String {
     let unit = form.unit;
     let mut lines = vec![format!(
         "{would}imported {} events from {} {unit}s ({}); {} were known already",
@@ -520,7 +521,7 @@ fn text(form: &Report, would: &str) -> String {
             lines.push(format!("  {count} {what}"));
         }
     }
-    lines.extend(form.rehearsal.iter().flat_map(judged));
+    lines.extend(form.rehearsal.iter().flat_map(format_quality));
     for refused in &form.refused {
         lines.push(format!("  not stored: {}: {}", refused.record, refused.why));
     }
@@ -545,7 +546,7 @@ fn text(form: &Report, would: &str) -> String {
 }
 
 /// Formats the quality of the records, one line per aspect.
-fn judged(rehearsal: &Rehearsed) -> Vec<String> {
+fn format_quality(rehearsal: &DryRunForm) -> Vec<String> {
     let mut lines = Vec::new();
     if let (Some(first), Some(last)) = (&rehearsal.first, &rehearsal.last) {
         lines.push(format!("  from {first} to {last}, in {} conversations", rehearsal.sessions));

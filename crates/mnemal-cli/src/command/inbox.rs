@@ -4,12 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{Error, ErrorKind, Inbox as Files, InboxStanding, InboxTaken, Memory};
+use mnemal::events::{InboxCounts, InboxReport};
+use mnemal::ports::Inbox as Files;
+use mnemal::{Error, ErrorKind, Memory};
 use serde::Serialize;
 
 use crate::args::{Global, Inbox};
 use crate::output::Output;
-use crate::place::Place;
+use crate::paths::SpacePaths;
 use crate::{config, failure};
 
 /// Interval of folder scans. Source: own choice; a new file is ingested within 5 s, of which it must be unchanged for 2 s.
@@ -24,7 +26,7 @@ pub(super) async fn run(global: &Global, call: &Inbox, output: &Output) -> Resul
         let what = "there is no inbox: name a folder in `ingest.inbox`, or watch one with `mnemal ingest DIR --watch`";
         return Err(Error::new(ErrorKind::Unsupported, what).into());
     }
-    let space = Place::find(global)?.space;
+    let space = SpacePaths::find(global)?.space;
     let folder = settings.ingest.inbox_of(space.as_str()).unwrap_or_default();
     let memory = super::open_one(global, output).await?;
     let inbox = config::builder(settings)?.space_inbox(space.as_str())?;
@@ -33,11 +35,11 @@ pub(super) async fn run(global: &Global, call: &Inbox, output: &Output) -> Resul
         Inbox::Run { watch: true } => watch(&memory, inbox.as_ref(), output).await,
         Inbox::Run { watch: false } => once(&memory, inbox.as_ref(), output).await,
     };
-    super::settled(global, &memory, done).await
+    super::checkpoint(global, &memory, done).await
 }
 
 #[derive(Serialize)]
-struct StandingForm {
+struct InboxCountsForm {
     folder: String,
     waiting: u64,
     claimed: u64,
@@ -47,9 +49,15 @@ struct StandingForm {
 }
 
 async fn status(inbox: &dyn Files, folder: &Path, output: &Output) -> Result<u8> {
-    let InboxStanding { waiting, claimed, ignored, processed, failed } = inbox.standing().await?;
-    let form =
-        StandingForm { folder: folder.display().to_string(), waiting, claimed, ignored, processed, failed };
+    let InboxCounts { waiting, claimed, ignored, processed, failed } = inbox.standing().await?;
+    let form = InboxCountsForm {
+        folder: folder.display().to_string(),
+        waiting,
+        claimed,
+        ignored,
+        processed,
+        failed,
+    };
     output.answer(&form, || {
         format!(
             "inbox       {}\nwaiting     {waiting}\nclaimed     {claimed}\nignored     {ignored}\nprocessed   {processed}\nfailed      {failed}",
@@ -60,21 +68,21 @@ async fn status(inbox: &dyn Files, folder: &Path, output: &Output) -> Result<u8>
 }
 
 #[derive(Serialize)]
-struct TakenForm<'t> {
+struct InboxReportForm<'t> {
     taken: u64,
     stored: u64,
     duplicates: u64,
-    unsupported: Vec<RefusedForm<'t>>,
-    refused: Vec<RefusedForm<'t>>,
+    unsupported: Vec<RejectedFileForm<'t>>,
+    refused: Vec<RejectedFileForm<'t>>,
 }
 
 #[derive(Serialize)]
-struct RefusedForm<'t> {
+struct RejectedFileForm<'t> {
     file: &'t str,
     why: &'t str,
 }
 
-impl<'t> RefusedForm<'t> {
+impl<'t> RejectedFileForm<'t> {
     fn all(files: &'t [(String, String)]) -> Vec<Self> {
         files.iter().map(|(file, why)| Self { file, why }).collect()
     }
@@ -82,7 +90,7 @@ impl<'t> RefusedForm<'t> {
 
 /// Ingests pending files until there are none; waits for files that may still be written to.
 async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8> {
-    let mut done = InboxTaken::default();
+    let mut done = InboxReport::default();
     loop {
         add(&mut done, memory.engine().take_from(inbox, TURN).await?.value);
         let standing = inbox.standing().await?;
@@ -91,7 +99,7 @@ async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8>
         }
         pause().await;
     }
-    tell(&done, output)?;
+    print_report(&done, output)?;
     Ok(if done.refused.is_empty() && done.unsupported.is_empty() { 0 } else { failure::USAGE })
 }
 
@@ -99,8 +107,8 @@ async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8>
 pub(super) async fn watch(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8> {
     loop {
         let done = memory.engine().take_from(inbox, TURN).await?.value;
-        if done != InboxTaken::default() {
-            tell(&done, output)?;
+        if done != InboxReport::default() {
+            print_report(&done, output)?;
         }
         pause().await;
     }
@@ -111,7 +119,7 @@ async fn pause() {
     tokio::time::sleep(LOOK).await;
 }
 
-fn add(done: &mut InboxTaken, more: InboxTaken) {
+fn add(done: &mut InboxReport, more: InboxReport) {
     done.taken += more.taken;
     done.stored += more.stored;
     done.duplicates += more.duplicates;
@@ -119,13 +127,13 @@ fn add(done: &mut InboxTaken, more: InboxTaken) {
     done.refused.extend(more.refused);
 }
 
-fn tell(done: &InboxTaken, output: &Output) -> Result<()> {
-    let form = TakenForm {
+fn print_report(done: &InboxReport, output: &Output) -> Result<()> {
+    let form = InboxReportForm {
         taken: done.taken,
         stored: done.stored,
         duplicates: done.duplicates,
-        unsupported: RefusedForm::all(&done.unsupported),
-        refused: RefusedForm::all(&done.refused),
+        unsupported: RejectedFileForm::all(&done.unsupported),
+        refused: RejectedFileForm::all(&done.refused),
     };
     output.answer(&form, || {
         let mut lines = vec![format!(

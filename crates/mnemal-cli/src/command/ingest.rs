@@ -7,9 +7,10 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mnemal::{
-    Degraded, Document, DocumentKind, DocumentReader, Error, ErrorKind, Gaps, IngestSettings, Memory, Taken,
-};
+use mnemal::events::{Document, DocumentKind, DocumentReader, ImportOutcome};
+use mnemal::settings::IngestSettings;
+use mnemal::types::Degraded;
+use mnemal::{Error, ErrorKind, Gaps, Memory};
 use serde::Serialize;
 
 use crate::args::{Global, Ingest};
@@ -18,24 +19,24 @@ use crate::{config, failure, wire};
 
 /// The results for all files.
 #[derive(Debug, Default)]
-struct Done {
+struct IngestResult {
     files: u64,
     ignored: u64,
-    taken: Taken,
-    copies: Vec<Copy>,
-    refused: Vec<Refused>,
+    taken: ImportOutcome,
+    copies: Vec<DuplicateFile>,
+    refused: Vec<RefusedFile>,
     gaps: Gaps,
 }
 
 /// A file with the same bytes as a known one.
 #[derive(Debug, Serialize)]
-struct Copy {
+struct DuplicateFile {
     file: String,
     of: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Refused {
+struct RefusedFile {
     file: String,
     why: String,
 }
@@ -54,14 +55,14 @@ pub(super) async fn run(global: &Global, call: &Ingest, output: &Output) -> Resu
     }
     let kind = call.kind.as_deref().map(kind_named).transpose()?;
     let reader = builder.document_reader();
-    let mut done = Done::default();
+    let mut done = IngestResult::default();
     for path in &call.paths {
         if path.as_os_str() == "-" {
             let document = from_stdin(&reader, call, kind).await;
             take(&memory, call.name(), document, &mut done).await?;
         } else if path.is_dir() {
             for found in walk::files(path)? {
-                let Some(known) = known(&found.name, &settings.ingest) else {
+                let Some(known) = enabled_kind(&found.name, &settings.ingest) else {
                     done.ignored += 1;
                     continue;
                 };
@@ -80,8 +81,8 @@ pub(super) async fn run(global: &Global, call: &Ingest, output: &Output) -> Resu
             take(&memory, &name, document, &mut done).await?;
         }
     }
-    let code = tell(&done, global, output)?;
-    super::settled(global, &memory, Ok(code)).await
+    let code = print_result(&done, global, output)?;
+    super::checkpoint(global, &memory, Ok(code)).await
 }
 
 /// Returns the document name of a file: the path as given, unless it leaves the working directory.
@@ -102,7 +103,7 @@ fn kind_named(name: &str) -> Result<DocumentKind> {
 }
 
 /// Returns the kind of a file in a folder, if the settings enable it and, for media, a describing command is set.
-fn known(name: &str, settings: &IngestSettings) -> Option<DocumentKind> {
+fn enabled_kind(name: &str, settings: &IngestSettings) -> Option<DocumentKind> {
     let ending = name.rsplit_once('.')?.1.to_lowercase();
     let kind = DocumentKind::of_ending(&ending).filter(|_| settings.types.contains(&ending))?;
     let is_read = !matches!(kind, DocumentKind::Medium(_)) || !settings.describe.is_empty();
@@ -132,9 +133,9 @@ async fn take(
     memory: &Memory,
     name: &str,
     document: mnemal::Result<Document>,
-    done: &mut Done,
+    done: &mut IngestResult,
 ) -> Result<()> {
-    let taken: mnemal::Result<Degraded<Taken>> = match document {
+    let taken: mnemal::Result<Degraded<ImportOutcome>> = match document {
         Ok(document) => memory.ingest(&document).await,
         Err(why) => Err(why),
     };
@@ -142,11 +143,11 @@ async fn take(
         Ok(taken) => {
             done.files += 1;
             let taken = done.gaps.merge(taken);
-            done.copies.extend(taken.same_as.clone().map(|of| Copy { file: name.to_owned(), of }));
+            done.copies.extend(taken.same_as.clone().map(|of| DuplicateFile { file: name.to_owned(), of }));
             done.taken.add(taken);
         }
         Err(why) if matches!(why.kind(), ErrorKind::Invalid | ErrorKind::Unsupported) => {
-            done.refused.push(Refused { file: name.to_owned(), why: why.what().to_owned() });
+            done.refused.push(RefusedFile { file: name.to_owned(), why: why.what().to_owned() });
         }
         Err(why) => return Err(why.into()),
     }
@@ -154,7 +155,7 @@ async fn take(
 }
 
 #[derive(Serialize)]
-struct Report<'d> {
+struct FileReport<'d> {
     files: u64,
     ignored: u64,
     stored: u64,
@@ -164,14 +165,14 @@ struct Report<'d> {
     forgotten: u64,
     redactions: u64,
     quarantined: u64,
-    copies: &'d [Copy],
-    refused: &'d [Refused],
+    copies: &'d [DuplicateFile],
+    refused: &'d [RefusedFile],
     gaps: Vec<wire::GapForm>,
 }
 
-fn tell(done: &Done, global: &Global, output: &Output) -> Result<u8> {
+fn print_result(done: &IngestResult, global: &Global, output: &Output) -> Result<u8> {
     let found = done.gaps.clone().attach(()).gaps;
-    let report = Report {
+    let report = FileReport {
         files: done.files,
         ignored: done.ignored,
         stored: done.taken.stored,
@@ -189,7 +190,7 @@ fn tell(done: &Done, global: &Global, output: &Output) -> Result<u8> {
     Ok(if done.refused.is_empty() { code } else { failure::USAGE })
 }
 
-fn text(report: &Report<'_>) -> String {
+fn text(report: &FileReport<'_>) -> String {
     let mut lines = vec![format!(
         "read {} files: {} chunks stored, {} known already",
         report.files, report.stored, report.duplicates

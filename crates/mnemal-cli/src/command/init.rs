@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::args::Global;
 use crate::output::Output;
-use crate::place::{self, Place};
+use crate::paths::{self, SpacePaths};
 
 #[derive(Serialize)]
-struct Made {
+struct InitForm {
     space: String,
     database: String,
     installation_key: String,
@@ -43,14 +43,14 @@ fn offers() -> Vec<String> {
 
 /// Creates what is missing and prints all paths.
 pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
-    let place = Place::find(global)?;
+    let place = SpacePaths::find(global)?;
     let created = !place.file.exists();
     let _memory = super::open_one(global, output).await?;
-    let made = Made {
+    let made = InitForm {
         space: place.space.to_string(),
         database: place.file.display().to_string(),
         installation_key: place.key.display().to_string(),
-        configuration: place::configuration(global)?.display().to_string(),
+        configuration: paths::configuration(global)?.display().to_string(),
         created,
         offers: offers(),
     };

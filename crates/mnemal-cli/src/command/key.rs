@@ -1,13 +1,15 @@
 //! `mnemal key`.
 
 use anyhow::Result;
-use mnemal::{AuditLog, Clock as _, Error, SpaceId, SystemClock, UserId, Within};
-use mnemal_server::auth::{Class, KeyEntry, KeyId, Keyring, NewKey, Right, Rights, local_key};
+use mnemal::admin::AuditLog;
+use mnemal::ports::{Clock as _, SystemClock};
+use mnemal::{Error, SpaceId, UserId, Within};
+use mnemal_server::auth::{KeyClass, KeyEntry, KeyId, Keyring, NewKey, Right, Rights, local_key};
 use mnemal_server::wire::{IssuedForm, KeyForm, KeysForm};
 
 use crate::args::{Global, Key};
 use crate::output::Output;
-use crate::{config, place, time};
+use crate::{config, paths, time};
 
 /// Creates, lists or revokes keys, or prints the local one.
 pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
@@ -20,7 +22,7 @@ pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
                     .ok_or_else(|| Error::invalid(format!("no right {name:?}; there are {}", names())))
             };
             let class =
-                Class::from_name(&class).ok_or_else(|| Error::invalid("a key is for app or agent"))?;
+                KeyClass::from_name(&class).ok_or_else(|| Error::invalid("a key is for app or agent"))?;
             let expires_at = match expires {
                 Some(span) => Some(now.plus_micros(time::duration_micros(&span)?)),
                 None => None,
@@ -48,14 +50,14 @@ pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
             let entry = keyring(global)?.revoke(&KeyId::new(&id)?, now)?;
             output.answer(&KeyForm::from(&entry), || line(&entry))?;
         }
-        Key::Local => output.print(local_key(&place::local_key_file()?)?.expose())?,
+        Key::Local => output.print(local_key(&paths::local_key_file()?)?.expose())?,
     }
     Ok(0)
 }
 
 /// Returns the keyring of the data directory.
 pub(super) fn keyring(global: &Global) -> Result<Keyring> {
-    let place = place::Place::find_several(global)?;
+    let place = paths::SpacePaths::find_several(global)?;
     let data =
         place.data.ok_or_else(|| Error::invalid("keys belong to the data directory; leave --db out"))?;
     let is_logged = config::read(global)?.privacy.audit_log;

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 use anyhow::Result;
-use mnemal::{ChannelId, Error, Event, EventFilter, Memory, Message, SessionId, Speaker, Within};
+use mnemal::types::ChannelId;
+use mnemal::{Error, Event, EventFilter, Memory, Message, SessionId, Speaker, Within};
 use serde::Serialize;
 
 use crate::args::{Global, Log, LogAdd, LogList};
@@ -42,7 +43,7 @@ async fn add(memory: &Memory, global: &Global, call: LogAdd, output: &Output) ->
     }
     message = match call.at {
         Some(at) => {
-            let (at, zone) = time::said(&at)?;
+            let (at, zone) = time::event_time(&at)?;
             message.occurred_at(at, zone)
         }
         None => message.zone(time::here(memory.engine().now())),
@@ -70,7 +71,7 @@ pub(super) fn session_of(name: Option<String>) -> Result<SessionId> {
 }
 
 #[derive(Serialize)]
-struct Items<'a, T> {
+struct EventsForm<'a, T> {
     items: &'a [T],
 }
 
@@ -83,8 +84,9 @@ pub(super) async fn list(memory: &Memory, call: &LogList, output: &Output) -> Re
     let mut events = memory.latest(&filter, at_least_one(call.limit)).await?;
     events.reverse();
     let forms: Vec<EventForm> = events.iter().map(EventForm::from).collect();
-    output
-        .list(&forms, &Items { items: &forms }, || events.iter().map(line).collect::<Vec<_>>().join("\n"))?;
+    output.list(&forms, &EventsForm { items: &forms }, || {
+        events.iter().map(line).collect::<Vec<_>>().join("\n")
+    })?;
     Ok(0)
 }
 
@@ -92,7 +94,7 @@ pub(super) async fn list(memory: &Memory, call: &LogList, output: &Output) -> Re
 pub(super) async fn sessions(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
     let sessions = memory.sessions(at_least_one(limit)).await?;
     let forms: Vec<SessionForm> = sessions.iter().map(SessionForm::from).collect();
-    output.list(&forms, &Items { items: &forms }, || {
+    output.list(&forms, &EventsForm { items: &forms }, || {
         let line = |one: &SessionForm| {
             format!("{}  {} events  {} – {}", one.id, one.event_count, one.first_at, one.last_at)
         };
@@ -125,7 +127,7 @@ fn at_least_one(limit: usize) -> NonZeroUsize {
 
 /// Formats one event as one line.
 fn line(event: &Event) -> String {
-    let Some(kept) = event.kept() else { return format!("{}  {}  (erased)", event.seq.0, event.id) };
+    let Some(kept) = event.body() else { return format!("{}  {}  (erased)", event.seq.0, event.id) };
     let day = kept.occurred_at.civil(&kept.zone).day_text();
     let who = kept.speaker.as_ref().map_or(event.role.as_str(), Speaker::as_str);
     let text: String =

@@ -1,7 +1,7 @@
 //! `mnemal mcp`.
 
 use anyhow::Result;
-use mnemal_server::mcp::{Options, Profile, Reach, serve_stdio};
+use mnemal_server::mcp::{Options, Profile, ToolAccess, serve_stdio};
 
 use crate::args::{Global, Mcp, McpProfile};
 use crate::output::Output;
@@ -13,18 +13,22 @@ pub(super) async fn run(global: &Global, call: &Mcp, output: &Output) -> Result<
         tell_of_file(output);
     }
     #[cfg(unix)]
-    if let Some(server) = crate::owner::piped(global, profile(call).as_str()) {
-        let memory = Box::pin(crate::pipe::carry(server, options(call), super::open(global, output))).await?;
+    if let Some(server) = crate::delegate::piped(global, profile(call).as_str()) {
+        let memory =
+            Box::pin(crate::stdio_proxy::carry(server, options(call), super::open(global, output))).await?;
         return match memory {
-            Some(memory) => super::settled(global, &memory, Ok(0)).await,
+            Some(memory) => super::checkpoint(global, &memory, Ok(0)).await,
             None => Ok(0),
         };
     }
     let memory = super::open(global, output).await?;
-    let options =
-        if crate::config::is_on(global)? { options(call) } else { options(call).with_reach(Reach::Nothing) };
+    let options = if crate::config::is_on(global)? {
+        options(call)
+    } else {
+        options(call).with_reach(ToolAccess::Nothing)
+    };
     let served = serve_stdio(memory.clone(), options).await;
-    super::settled(global, &memory, served.map(|()| 0).map_err(Into::into)).await
+    super::checkpoint(global, &memory, served.map(|()| 0).map_err(Into::into)).await
 }
 
 /// Returns the options of the MCP server.
@@ -34,7 +38,7 @@ pub(super) fn options(call: &Mcp) -> Options {
 
 /// Tells what happens to the file of the official memory server, if the client's settings still name it.
 fn tell_of_file(output: &Output) {
-    if crate::place::variable("MEMORY_FILE_PATH").is_some() {
+    if crate::paths::variable("MEMORY_FILE_PATH").is_some() {
         output.say(
             "MEMORY_FILE_PATH is neither read nor written: what is stored is in the space. \
              `mnemal import --format mcp-memory FILE` makes what the file holds known to recall.",

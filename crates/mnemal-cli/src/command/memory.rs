@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{
-    AsOf, Basis, Category, Decision, Learning, LearningFilter, LearningKind, LearningStatus, Memory,
-    NoteTarget, Scored, THIS_CONVERSATION, UserId, Within, target_of,
-};
+use mnemal::events::NoteTarget;
+use mnemal::learnings::{Basis, LearningStatus, THIS_CONVERSATION, target_of};
+use mnemal::types::{Category, Scored};
+use mnemal::{AsOf, Decision, Learning, LearningFilter, LearningKind, Memory, UserId, Within};
 use serde::Serialize;
 
 use super::{decided, within};
-use crate::args::{MemoryCall, Which};
-use crate::ask::Going;
+use crate::args::{MemoryCall, NoteFilter};
+use crate::confirm::RunMode;
 use crate::output::Output;
 use crate::wire::{EXPIRED, MemoryForm, kind_named};
 
@@ -20,7 +20,7 @@ const READING: Duration = Duration::from_secs(10);
 
 /// The rows of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum RowKind {
     /// Notes and learnings.
     Everything,
     /// Inferred learnings.
@@ -30,7 +30,7 @@ pub(super) enum Of {
 }
 
 /// Lists, shows, or decides about notes and learnings.
-pub(super) async fn run(memory: &Memory, of: Of, call: MemoryCall, output: &Output) -> Result<u8> {
+pub(super) async fn run(memory: &Memory, of: RowKind, call: MemoryCall, output: &Output) -> Result<u8> {
     for gap in memory.engine().fold_within(READING).await {
         output.say(&format!("gap: {gap}"));
     }
@@ -50,21 +50,20 @@ pub(super) async fn run(memory: &Memory, of: Of, call: MemoryCall, output: &Outp
         MemoryCall::Confirm { name, text } => confirm(memory, &name, text, output).await,
         MemoryCall::Pin { name } => {
             let id = memory.pin(&name).await?.id;
-            output.answer(&PinnedForm { event_id: id.to_string() }, || format!("pinned  ({id})"))?;
+            output.answer(&PinForm { event_id: id.to_string() }, || format!("pinned  ({id})"))?;
             Ok(0)
         }
         MemoryCall::Unpin { name } => {
             let id = memory.unpin(&name).await?.id;
-            output.answer(&PinnedForm { event_id: id.to_string() }, || {
-                format!("not pinned any more  ({id})")
-            })?;
+            output
+                .answer(&PinForm { event_id: id.to_string() }, || format!("not pinned any more  ({id})"))?;
             Ok(0)
         }
         MemoryCall::Categories => categories(memory, output).await,
     }
 }
 
-async fn list(memory: &Memory, of: Of, which: &Which, output: &Output) -> Result<u8> {
+async fn list(memory: &Memory, of: RowKind, which: &NoteFilter, output: &Output) -> Result<u8> {
     let filter = LearningFilter {
         kind: match &which.kind {
             Some(name) => Within::Only(kind_named(name)?),
@@ -87,9 +86,9 @@ async fn list(memory: &Memory, of: Of, which: &Which, output: &Output) -> Result
         holding.into_iter().map(|Scored { item, .. }| item).collect()
     };
     rows.retain(|row| match of {
-        Of::Everything => true,
-        Of::Learnings => row.kind != LearningKind::Note,
-        Of::Preferences => matches!(row.kind, LearningKind::Preference | LearningKind::AntiPattern),
+        RowKind::Everything => true,
+        RowKind::Learnings => row.kind != LearningKind::Note,
+        RowKind::Preferences => matches!(row.kind, LearningKind::Preference | LearningKind::AntiPattern),
     });
     let mut forms: Vec<MemoryForm> = rows.iter().map(|row| MemoryForm::new(memory, row, now)).collect();
     forms.retain(|form| which.kind.as_ref().is_none_or(|kind| form.kind == kind));
@@ -100,7 +99,7 @@ async fn list(memory: &Memory, of: Of, which: &Which, output: &Output) -> Result
 async fn show(memory: &Memory, name: &str, output: &Output) -> Result<u8> {
     let row = memory.learning(name).await?;
     let form = MemoryForm::new(memory, &row, memory.engine().now());
-    output.answer(&form, || told(&form))?;
+    output.answer(&form, || format_row(&form))?;
     Ok(0)
 }
 
@@ -128,14 +127,15 @@ async fn decide(
 ) -> Result<u8> {
     let row = memory.learning(name).await?;
     let text = format!("{done}: {}", row.content);
-    decided(memory, make(target_of(&row)), Going::Really, output, (verb, &[row.id.to_string()], &text)).await
+    decided(memory, make(target_of(&row)), RunMode::Really, output, (verb, &[row.id.to_string()], &text))
+        .await
 }
 
 async fn confirm(memory: &Memory, name: &str, text: Option<String>, output: &Output) -> Result<u8> {
     let row = memory.learning(name).await?;
     let text = text.unwrap_or_else(|| row.content.clone());
     let ack = memory.confirm(&row, &text).await?;
-    let form = ConfirmedForm { id: row.id.to_string(), event_id: ack.id.to_string() };
+    let form = ConfirmForm { id: row.id.to_string(), event_id: ack.id.to_string() };
     output.answer(&form, || format!("confirmed: {text}  ({})", ack.id))?;
     Ok(0)
 }
@@ -154,13 +154,13 @@ async fn categories(memory: &Memory, output: &Output) -> Result<u8> {
 }
 
 #[derive(Serialize)]
-struct ConfirmedForm {
+struct ConfirmForm {
     id: String,
     event_id: String,
 }
 
 #[derive(Serialize)]
-struct PinnedForm {
+struct PinForm {
     event_id: String,
 }
 
@@ -198,7 +198,7 @@ fn line(form: &MemoryForm) -> String {
 }
 
 /// Formats a row with all fields.
-fn told(form: &MemoryForm) -> String {
+fn format_row(form: &MemoryForm) -> String {
     let mut lines = vec![form.content.clone()];
     let mut say = |name: &str, value: &str| lines.push(format!("  {name}: {value}"));
     say("id", &form.id);

@@ -1,7 +1,8 @@
 //! `mnemal memory-tool`.
 
 use anyhow::{Context as _, Result};
-use mnemal::{ChannelId, Error, Memory};
+use mnemal::types::ChannelId;
+use mnemal::{Error, Memory};
 use mnemal_server::memory_tool::{self, MemoryToolCommand};
 
 use crate::args::Global;

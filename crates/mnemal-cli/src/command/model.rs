@@ -1,7 +1,8 @@
 //! `mnemal model status|check|undo`.
 
 use anyhow::Result;
-use mnemal::{Memory, ModelCalls, ModelStatus};
+use mnemal::Memory;
+use mnemal::model::{ModelCalls, ModelStatus};
 use serde::Serialize;
 
 use crate::args::Model;
@@ -33,7 +34,7 @@ struct CallsForm {
 }
 
 #[derive(Serialize)]
-struct UndoneForm {
+struct UndoForm {
     /// Undone operations, in the order of their undo.
     undone: Vec<String>,
     gaps: Vec<GapForm>,
@@ -57,7 +58,7 @@ pub(super) async fn run(memory: &Memory, call: &Model, output: &Output) -> Resul
         Model::Undo => {
             let done = memory.engine().undo_model().await?;
             let undone = done.value.iter().map(ToString::to_string).collect();
-            let form = UndoneForm { undone, gaps: wire::gaps(&done.gaps) };
+            let form = UndoForm { undone, gaps: wire::gaps(&done.gaps) };
             output.answer(&form, || match form.undone.len() {
                 0 => "the model has done nothing that still stands".to_owned(),
                 count => format!("taken back: {count} operations of the model, and what built on them"),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::args::Models;
 use crate::config::READER;
 use crate::output::Output;
-use crate::place;
+use crate::paths;
 
 #[derive(Serialize)]
 struct ModelForm {
@@ -23,18 +23,19 @@ struct ModelForm {
 
 /// Lists the trained reader, adds one, or removes it. One that was damaged is listed and removed as well.
 pub(super) fn run(call: &Models, output: &Output) -> Result<u8> {
-    let target = place::models()?.join(READER);
+    let target = paths::models()?.join(READER);
     match call {
         Models::List => {
-            let found: Vec<ModelForm> =
-                target.is_file().then(|| form(&target)).transpose()?.into_iter().collect();
+            let added = target.is_file().then_some(target);
+            let files = added.into_iter().chain(paths::packaged_model(READER));
+            let found: Vec<ModelForm> = files.map(|file| form(&file)).collect::<Result<_>>()?;
             output.list(&found, &found, || match found.as_slice() {
                 [] => "no model was added".to_owned(),
                 found => found.iter().map(line).collect::<Vec<_>>().join("\n"),
             })?;
         }
         Models::Add { file } => {
-            mnemal::check_reader(file)?;
+            mnemal::extract::check_reader(file)?;
             copy(file, &target).with_context(|| format!("{} was not copied", file.display()))?;
             let added = form(&target)?;
             output.answer(&added, || format!("added {}", line(&added)))?;
@@ -54,7 +55,8 @@ pub(super) fn run(call: &Models, output: &Output) -> Result<u8> {
 fn form(file: &Path) -> Result<ModelForm> {
     Ok(ModelForm {
         kind: "reader",
-        name: mnemal::check_reader(file).unwrap_or_else(|error| format!("(cannot be read: {error})")),
+        name: mnemal::extract::check_reader(file)
+            .unwrap_or_else(|error| format!("(cannot be read: {error})")),
         file: file.display().to_string(),
         bytes: file.metadata()?.len(),
     })
@@ -67,7 +69,7 @@ fn line(model: &ModelForm) -> String {
 /// Copies a file beside its place and renames it, so that no command meets half of it.
 fn copy(file: &Path, target: &Path) -> std::io::Result<()> {
     let folder = target.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-    place::make_private(&folder)?;
+    paths::make_private(&folder)?;
     let part = target.with_extension(format!("part-{}", std::process::id()));
     let copied = fs::copy(file, &part).and_then(|_| fs::rename(&part, target));
     if copied.is_err() {

@@ -1,7 +1,10 @@
 //! `mnemal rebuild`.
 
 use anyhow::Result;
-use mnemal::{Counts, Difference, Error, ErrorKind, Layer, Memory, Rebuild as What, Rebuilt};
+use mnemal::admin::{RebuildMode as What, RebuildReport};
+use mnemal::graph::{Counts, Difference};
+use mnemal::types::Layer;
+use mnemal::{Error, ErrorKind, Memory};
 use serde::Serialize;
 
 use crate::args::Rebuild;
@@ -11,7 +14,7 @@ use crate::output::Output;
 const LAYERS: [Layer; 4] = [Layer::Lexical, Layer::Learnings, Layer::Graph, Layer::Summaries];
 
 #[derive(Serialize)]
-struct Report {
+struct RebuildForm {
     layer: &'static str,
     /// `equal`, `differs`, `made anew` or `nothing to do`.
     outcome: &'static str,
@@ -54,7 +57,7 @@ pub(super) async fn run(memory: &Memory, call: &Rebuild, output: &Output) -> Res
     let mut reports = Vec::new();
     for layer in layers(call)? {
         if !is_dead {
-            reports.push(Report {
+            reports.push(RebuildForm {
                 layer: layer.as_str(),
                 outcome: "nothing to do",
                 rows: 0,
@@ -81,7 +84,7 @@ fn layers(call: &Rebuild) -> Result<Vec<Layer>> {
     Ok(vec![found.ok_or_else(unknown)?])
 }
 
-async fn report(memory: &Memory, layer: Layer, rebuilt: &Rebuilt, what: What) -> Report {
+async fn report(memory: &Memory, layer: Layer, rebuilt: &RebuildReport, what: What) -> RebuildForm {
     let outcome = match (what, rebuilt.rows) {
         (What::Check, 0) => "equal",
         (What::Check, _) => "differs",
@@ -91,7 +94,7 @@ async fn report(memory: &Memory, layer: Layer, rebuilt: &Rebuilt, what: What) ->
         Some(difference) if rebuilt.rows > 0 => Some(form(memory, difference).await),
         _ => None,
     };
-    Report { layer: layer.as_str(), outcome, rows: rebuilt.rows, difference }
+    RebuildForm { layer: layer.as_str(), outcome, rows: rebuilt.rows, difference }
 }
 
 /// Builds the form of a difference, with the source clauses of its examples if they are not erased.
@@ -99,7 +102,7 @@ pub(super) async fn form(memory: &Memory, difference: &Difference) -> Difference
     let mut examples = Vec::new();
     for example in &difference.examples {
         let event = memory.get(example.source.event).await.ok();
-        let kept = event.as_ref().and_then(mnemal::Event::kept);
+        let kept = event.as_ref().and_then(mnemal::Event::body);
         let text = kept.and_then(|kept| example.source.span.of(&kept.content)).map(str::to_owned);
         let (change, predicate) = (example.change.as_str(), example.predicate.to_string());
         examples.push(ExampleForm { change, predicate, event: example.source.event.to_string(), text });
@@ -111,15 +114,15 @@ fn counts(Counts { same, added, gone, changed }: Counts) -> CountsForm {
     CountsForm { same, added, gone, changed }
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &RebuildForm) -> String {
     let rows = if report.rows > 0 { format!(", {} rows differ", report.rows) } else { String::new() };
     let mut lines = vec![format!("{:<11} {}{rows}", report.layer, report.outcome)];
-    lines.extend(report.difference.iter().flat_map(said));
+    lines.extend(report.difference.iter().flat_map(format_difference));
     lines.join("\n")
 }
 
 /// Formats a difference for people, one line per item.
-pub(super) fn said(difference: &DifferenceForm) -> Vec<String> {
+pub(super) fn format_difference(difference: &DifferenceForm) -> Vec<String> {
     let line = |what: &str, of: &CountsForm| {
         let CountsForm { same, added, gone, changed } = of;
         format!("  {what:<9} {added} added, {gone} gone, {changed} changed, {same} the same")

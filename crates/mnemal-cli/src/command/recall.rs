@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Depth, Error, EventKind, Hit, Memory, RecallMode, Recalled, Spread};
+use mnemal::recall::{Cutoff, Diversity, RecallMode};
+use mnemal::{Error, EventKind, Hit, Memory, RecallResult};
 use serde::Serialize;
 
 use crate::args::{Global, Recall};
@@ -11,7 +12,7 @@ use crate::output::Output;
 use crate::wire::{self, EventForm, PartForm};
 
 #[derive(Serialize)]
-struct Answer {
+struct RecallForm {
     hits: Vec<HitForm>,
     used: &'static str,
     gaps: Vec<wire::GapForm>,
@@ -44,10 +45,10 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output:
         request = request.min_score(score);
     }
     if call.varied {
-        request = request.spread(Spread::Covering);
+        request = request.diversity(Diversity::Covering);
     }
     if call.close {
-        request = request.depth(Depth::FallOff);
+        request = request.cutoff(Cutoff::FallOff);
     }
     if call.ask_endpoint {
         request = request.embedded(memory.embed_query(&call.query, super::ENDPOINT_DEADLINE).await);
@@ -55,7 +56,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output:
     let found = request.await?;
     let forms: Vec<HitForm> = found.hits.iter().map(|hit| form(hit, call)).collect();
     let text = human(&found, call);
-    let answer = Answer { hits: forms, used: found.used.as_str(), gaps: wire::gaps(&found.gaps) };
+    let answer = RecallForm { hits: forms, used: found.used.as_str(), gaps: wire::gaps(&found.gaps) };
     output.list(&answer.hits, &answer, || text)?;
     if found.hits.is_empty() {
         output.say("nothing found");
@@ -77,7 +78,7 @@ fn mode(name: &str) -> Result<RecallMode> {
 
 /// Returns the key of a hit that is a note.
 fn key(hit: &Hit) -> Option<String> {
-    match &hit.event.kept()?.kind {
+    match &hit.event.body()?.kind {
         EventKind::Decision(mnemal::Decision::Remember(note)) => note.key.as_ref().map(ToString::to_string),
         _ => None,
     }
@@ -95,7 +96,7 @@ fn form(hit: &Hit, call: &Recall) -> HitForm {
     }
 }
 
-fn human(found: &Recalled, call: &Recall) -> String {
+fn human(found: &RecallResult, call: &Recall) -> String {
     let mut text = String::new();
     for (rank, hit) in (1..).zip(&found.hits) {
         // Writing into a string cannot fail.
@@ -109,7 +110,7 @@ fn human(found: &Recalled, call: &Recall) -> String {
 
 /// Formats score, level, day, space, speaker and text of a hit, with the key of a note.
 pub(super) fn line(hit: &Hit) -> String {
-    let Some(event) = hit.event.kept() else { return String::new() };
+    let Some(event) = hit.event.body() else { return String::new() };
     let day = event.occurred_at.civil(&event.zone).day_text();
     let speaker = event.speaker.as_ref().map(|name| name.as_str().to_owned());
     let speaker =

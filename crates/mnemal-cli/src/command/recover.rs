@@ -1,16 +1,17 @@
 //! `mnemal recover`.
 
 use anyhow::Result;
-use mnemal::{Engine, Recovered};
+use mnemal::Engine;
+use mnemal::admin::RecoveryReport;
 use serde::Serialize;
 
 use crate::args::{Global, Recover};
 use crate::output::Output;
-use crate::place::Place;
+use crate::paths::SpacePaths;
 use crate::{config, wire};
 
 #[derive(Serialize)]
-struct Report {
+struct RecoverForm {
     space: String,
     database: String,
     kept: u64,
@@ -18,7 +19,7 @@ struct Report {
     damaged: u64,
     /// Lost position ranges, first and last.
     missing: Vec<(u64, u64)>,
-    refused: Vec<Refusal>,
+    refused: Vec<RefusalForm>,
     tombstones: u64,
     /// New path of the damaged file.
     aside: Option<String>,
@@ -28,14 +29,14 @@ struct Report {
 }
 
 #[derive(Serialize)]
-struct Refusal {
+struct RefusalForm {
     event_id: String,
     why: String,
 }
 
 /// Recovers the space's file in place or into another file.
 pub(super) async fn run(global: &Global, call: &Recover, output: &Output) -> Result<u8> {
-    let place = Place::find(global)?;
+    let place = SpacePaths::find(global)?;
     let builder = Engine::builder().with_settings(config::read(global)?).with_key_file(&place.key);
     let saved = builder.recover(&place.file, call.out.as_deref()).await?;
     let report = report(&place, &saved);
@@ -43,10 +44,10 @@ pub(super) async fn run(global: &Global, call: &Recover, output: &Output) -> Res
     Ok(super::gaps(&saved.gaps, global, output))
 }
 
-fn report(place: &Place, saved: &Recovered) -> Report {
+fn report(place: &SpacePaths, saved: &RecoveryReport) -> RecoverForm {
     let refusal =
-        |(id, why): &(mnemal::EventId, String)| Refusal { event_id: id.to_string(), why: why.clone() };
-    Report {
+        |(id, why): &(mnemal::EventId, String)| RefusalForm { event_id: id.to_string(), why: why.clone() };
+    RecoverForm {
         space: place.space.to_string(),
         database: saved.file.display().to_string(),
         kept: saved.kept,
@@ -61,7 +62,7 @@ fn report(place: &Place, saved: &Recovered) -> Report {
     }
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &RecoverForm) -> String {
     let mut lines = vec![format!(
         "saved {} events, {} erased ones and {} tombstones of space {} in {}",
         report.kept, report.erased, report.tombstones, report.space, report.database

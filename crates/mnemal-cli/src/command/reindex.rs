@@ -2,7 +2,9 @@
 
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use mnemal::{Backlog, EmbeddedBy, EmbeddingProvider, Engine, Error, ErrorKind, Estimate, Settings};
+use mnemal::recall::{Backlog, EmbeddedBy, Estimate};
+use mnemal::settings::EmbeddingProvider;
+use mnemal::{Engine, Error, ErrorKind, Settings};
 use serde::Serialize;
 
 use crate::args::{Global, Reindex};
@@ -10,7 +12,7 @@ use crate::config;
 use crate::output::Output;
 
 #[derive(Serialize)]
-struct Report {
+struct ReindexForm {
     model: String,
     dry_run: bool,
     /// Events without a vector of the model.
@@ -18,11 +20,11 @@ struct Report {
     stored: u64,
     without: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<Cost>,
+    cost: Option<CostForm>,
 }
 
 #[derive(Serialize)]
-struct Cost {
+struct CostForm {
     texts: u64,
     tokens: u64,
     requests: u64,
@@ -40,7 +42,7 @@ pub(super) async fn run(global: &Global, call: &Reindex, output: &Output) -> Res
     let memory = super::open_with(settings.clone(), global, output).await?;
     let engine = memory.engine();
     let mut backlog = engine.backlog(chosen(engine, call, &settings)?).await?;
-    let mut report = Report {
+    let mut report = ReindexForm {
         model: backlog.model.to_string(),
         dry_run: call.dry_run,
         waiting: backlog.waiting(),
@@ -61,12 +63,12 @@ pub(super) async fn run(global: &Global, call: &Reindex, output: &Output) -> Res
         })?;
     }
     output.answer(&report, || text(&report))?;
-    super::settled(global, &memory, Ok(0)).await
+    super::checkpoint(global, &memory, Ok(0)).await
 }
 
 /// Selects the embedder: the in-process one if it makes the named model, else the endpoint, if there is one.
 fn chosen(engine: &Engine, call: &Reindex, settings: &Settings) -> Result<EmbeddedBy> {
-    let in_process = engine.model(EmbeddedBy::InProcess).map(mnemal::ModelId::as_str);
+    let in_process = engine.model(EmbeddedBy::InProcess).map(mnemal::types::ModelId::as_str);
     if engine.model(EmbeddedBy::Background).is_some() {
         let means_table = call.model.is_some() && call.model.as_deref() == in_process;
         return Ok(if means_table { EmbeddedBy::InProcess } else { EmbeddedBy::Background });
@@ -100,13 +102,13 @@ async fn filled(engine: &Engine, backlog: &mut Backlog, output: &Output) -> mnem
     done
 }
 
-fn cost(estimate: Estimate, per_million: Option<f64>) -> Cost {
+fn cost(estimate: Estimate, per_million: Option<f64>) -> CostForm {
     let Estimate { texts, tokens, requests } = estimate;
-    Cost { texts, tokens, requests, price: per_million.map(|price| price * tokens as f64 / 1e6) }
+    CostForm { texts, tokens, requests, price: per_million.map(|price| price * tokens as f64 / 1e6) }
 }
 
-fn text(report: &Report) -> String {
-    let Report { model, waiting, stored, without, .. } = report;
+fn text(report: &ReindexForm) -> String {
+    let ReindexForm { model, waiting, stored, without, .. } = report;
     if let Some(cost) = &report.cost {
         let price = cost.price.map(|price| format!(", at most about {price:.4}")).unwrap_or_default();
         let asked = match cost.requests {

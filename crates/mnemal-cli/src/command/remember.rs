@@ -1,7 +1,8 @@
 //! `mnemal remember`.
 
 use anyhow::Result;
-use mnemal::{Category, ChannelId, Importance, Memory, NoteKey, SessionId, Tag, UserId};
+use mnemal::types::{Category, ChannelId, Importance, Tag};
+use mnemal::{Memory, NoteKey, SessionId, UserId};
 
 use crate::args::{Global, Remember};
 use crate::output::Output;

@@ -3,16 +3,17 @@
 use std::io::IsTerminal as _;
 
 use anyhow::Result;
-use mnemal::{Engine, Error, ErrorKind, Restored};
+use mnemal::admin::RestoreReport;
+use mnemal::{Engine, Error, ErrorKind};
 use serde::Serialize;
 
 use crate::args::{Global, Restore};
 use crate::output::Output;
-use crate::place::Place;
-use crate::{ask, config};
+use crate::paths::SpacePaths;
+use crate::{config, confirm};
 
 #[derive(Serialize)]
-struct Report {
+struct RestoreForm {
     space: String,
     database: String,
     events: u64,
@@ -26,15 +27,15 @@ struct Report {
 
 /// Replaces the space's file with a backup.
 pub(super) async fn run(global: &Global, call: &Restore, output: &Output) -> Result<u8> {
-    let place = Place::find(global)?;
-    let events = mnemal::events_in(&place.file)?;
+    let place = SpacePaths::find(global)?;
+    let events = mnemal::admin::events_in(&place.file)?;
     if events > 0 {
         let plan = format!("space {} has {events} event(s); the backup takes their place", place.space);
         if !global.yes && !std::io::stdin().is_terminal() {
             let what = format!("{plan}; say --yes where nobody can answer");
             return Err(Error::new(ErrorKind::Conflict, what).into());
         }
-        if !ask::agreed(&plan, "restore", global, output)? {
+        if !confirm::agreed(&plan, "restore", global, output)? {
             output.say("nothing was restored");
             return Ok(0);
         }
@@ -46,8 +47,8 @@ pub(super) async fn run(global: &Global, call: &Restore, output: &Output) -> Res
     Ok(0)
 }
 
-fn report(place: &Place, done: Restored) -> Report {
-    Report {
+fn report(place: &SpacePaths, done: RestoreReport) -> RestoreForm {
+    RestoreForm {
         space: place.space.to_string(),
         database: place.file.display().to_string(),
         events: done.events,
@@ -58,7 +59,7 @@ fn report(place: &Place, done: Restored) -> Report {
     }
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &RestoreForm) -> String {
     let made = match &report.made_at {
         Some(made) => format!("made {made}"),
         None => "without a manifest: its rows were checked, not that none is missing".to_owned(),

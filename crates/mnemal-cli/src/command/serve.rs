@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use mnemal::{Error, SystemClock};
+use mnemal::Error;
+use mnemal::ports::SystemClock;
 use mnemal_server::auth::local_key;
-use mnemal_server::http::{Access, Asking, Done, Doors, Errands, Refused, Server};
+use mnemal_server::http::{Access, Caller, CommandFuture, Listeners, Rejection, RemoteCommands, Server};
 #[cfg(unix)]
-use mnemal_server::http::{Led, LocalSocket, Pipes};
+use mnemal_server::http::{LocalSocket, ProxyTarget, ProxyTargets};
 use mnemal_server::{AuthMode, AuthSettings, ServerSettings};
 use tokio::net::TcpListener;
 
@@ -15,11 +16,11 @@ use super::key;
 #[cfg(unix)]
 use crate::args::Command;
 use crate::args::{Global, Serve};
-use crate::errand::{Errand, grant};
+use crate::delegate::CommandHost;
 use crate::output::Output;
-use crate::owner::Owner;
-use crate::place::Place;
-use crate::{config, place};
+use crate::paths::SpacePaths;
+use crate::remote_command::{RemoteCommand, grant};
+use crate::{config, paths};
 
 /// Serves all spaces of the data directory until it is stopped.
 pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Result<u8> {
@@ -37,7 +38,7 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     let is_local = settings.listen.ip().is_loopback();
     let has_key = keyring.list()?.iter().any(|key| key.revoked_at.is_none());
     let local =
-        if mode == AuthMode::Auto && is_local { Some(local_key(&place::local_key_file()?)?) } else { None };
+        if mode == AuthMode::Auto && is_local { Some(local_key(&paths::local_key_file()?)?) } else { None };
     if mode != AuthMode::None && local.is_none() && !has_key {
         output
             .talk("error: there is no key; make one: mnemal -s SPACE key create --name NAME --rights write");
@@ -50,71 +51,74 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     let access = Access { mode, keyring, local };
     let has_socket = settings.unix_socket;
     let spaces = super::spaces(global)?;
-    let owner = Owner::new(spaces.clone(), global)?;
+    let host = CommandHost::new(spaces.clone(), global)?;
     let server = Server::new(spaces, access, settings, Arc::new(SystemClock::default()))?;
     #[cfg(unix)]
     let server = {
-        let owner = owner.clone();
-        server.with_pipes(Pipes::new(move |said| led(&owner, &said)))
+        let host = host.clone();
+        server.with_pipes(ProxyTargets::new(move |said| open_target(&host, &said)))
     };
-    let server = server.with_errands(Errands::new(move |asking, errand| done(&owner, asking, &errand)));
+    let server = server.with_remote_commands(RemoteCommands::new(move |caller, request| {
+        run_command(&host, caller, &request)
+    }));
     let port = TcpListener::bind(listen).await.map_err(|cause| {
         Error::new(mnemal::ErrorKind::Unavailable, format!("cannot listen on {listen}")).because(cause)
     })?;
     let address = port.local_addr().context("the socket has no address")?;
     output.say(&format!("serving http://{address}/v1, MCP at http://{address}/mcp/SPACE"));
-    let doors = if has_socket { with_socket(port, global, output)? } else { port.into() };
-    server.serve(doors, told_to_end()).await?;
+    let listeners = if has_socket { with_socket(port, global, output)? } else { port.into() };
+    server.serve(listeners, told_to_end()).await?;
     Ok(0)
 }
 
 /// Adds the socket for other processes of the same user, on systems with such sockets.
-fn with_socket(port: TcpListener, global: &Global, output: &Output) -> Result<Doors> {
-    let doors = Doors::from(port);
-    let Some(data) = Place::find_several(global)?.data else { return Ok(doors) };
+fn with_socket(port: TcpListener, global: &Global, output: &Output) -> Result<Listeners> {
+    let listeners = Listeners::from(port);
+    let Some(data) = SpacePaths::find_several(global)?.data else { return Ok(listeners) };
     #[cfg(not(unix))]
     let _none = (data, output);
     // If the folder cannot be created, neither can the socket.
     #[cfg(unix)]
-    let _made = place::make_private(&data);
+    let _made = paths::make_private(&data);
     #[cfg(unix)]
     match LocalSocket::bind(&data) {
-        Ok(socket) => return Ok(Doors { local: Some(socket), ..doors }),
+        Ok(socket) => return Ok(Listeners { local: Some(socket), ..listeners }),
         Err(error) => {
             output.talk(&format!("warning: {error}; other processes open the spaces beside this one"));
         }
     }
-    Ok(doors)
+    Ok(listeners)
 }
 
 /// Runs the command of another process, on a separate thread, because a command may block.
-fn done(owner: &Owner, asking: Asking, errand: &[u8]) -> Done {
-    let taken = serde_json::from_slice::<Errand>(errand).ok();
-    let taken = taken.and_then(|errand| Some((owner.takes(&asking, &errand)?, errand)));
+fn run_command(host: &CommandHost, caller: Caller, request: &[u8]) -> CommandFuture {
+    let taken = serde_json::from_slice::<RemoteCommand>(request).ok();
+    let taken = taken.and_then(|request| Some((host.allowed_spaces(&caller, &request)?, request)));
     Box::pin(async move {
-        let (spaces, errand) = taken.ok_or(Refused::Other)?;
-        let meant = match (super::meant(errand, spaces.clone()), asking) {
-            (Ok((mut global, command)), Asking::Holder(holder)) => {
+        let (spaces, request) = taken.ok_or(Rejection::Other)?;
+        let meant = match (super::parse_remote(request, spaces.clone()), caller) {
+            (Ok((mut global, command)), Caller::Holder(holder)) => {
                 grant(&holder, &spaces, (&mut global, &command)).await?;
                 Ok((global, command))
             }
             (meant, _) => meant,
         };
         let runtime = tokio::runtime::Handle::current();
-        let work = move || runtime.block_on(super::errand(meant));
-        let told = tokio::task::spawn_blocking(work).await.map_err(|_| Refused::Failed)?;
-        serde_json::to_vec(&told).map(Into::into).map_err(|_| Refused::Failed)
+        let work = move || runtime.block_on(super::run_remote(meant));
+        let told = tokio::task::spawn_blocking(work).await.map_err(|_| Rejection::Failed)?;
+        serde_json::to_vec(&told).map(Into::into).map_err(|_| Rejection::Failed)
     })
 }
 
 /// Opens the space that the connection of another process of the same user asks for.
 #[cfg(unix)]
-fn led(owner: &Owner, said: &[u8]) -> Led {
-    let taken = serde_json::from_slice::<Errand>(said).ok();
-    let taken = taken.and_then(|errand| Some((owner.takes(&Asking::Neighbour, &errand)?, errand)));
+fn open_target(host: &CommandHost, said: &[u8]) -> ProxyTarget {
+    let taken = serde_json::from_slice::<RemoteCommand>(said).ok();
+    let taken =
+        taken.and_then(|request| Some((host.allowed_spaces(&Caller::LocalProcess, &request)?, request)));
     Box::pin(async move {
-        let (spaces, errand) = taken?;
-        let (global, command) = super::meant(errand, spaces).ok()?;
+        let (spaces, request) = taken?;
+        let (global, command) = super::parse_remote(request, spaces).ok()?;
         let Command::Mcp(call) = command else { return None };
         let memory = super::open(&global, &Output::keeping(&global)).await.ok()?;
         Some((memory, super::mcp::options(&call)))

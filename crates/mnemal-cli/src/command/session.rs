@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mnemal::{Compressed, Due, Error, Memory, Message, Selector, SessionId};
+use mnemal::events::Selector;
+use mnemal::summaries::{CompressedSession, CompressionReason};
+use mnemal::{Error, Memory, Message, SessionId};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Filter, Global, LogList, Session, SessionCompress};
-use crate::ask::Going;
 use crate::config;
+use crate::confirm::RunMode;
 use crate::output::Output;
 
 /// Lists sessions, or shows, compresses or erases one.
@@ -19,7 +21,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Session, output:
         Session::Compress(call) => compress(memory, global, &call, output).await,
         Session::Rm { id, dry_run } => {
             let selector = Selector::Session(SessionId::new(id)?);
-            super::forget::erase(memory, (selector, Vec::new()), Going::from(dry_run), global, output).await
+            super::forget::erase(memory, (selector, Vec::new()), RunMode::from(dry_run), global, output).await
         }
     }
 }
@@ -45,7 +47,7 @@ async fn compress(memory: &Memory, global: &Global, call: &SessionCompress, outp
         ask = ask.history(history(path)?);
     }
     let done = if call.if_due { ask.if_due().await? } else { ask.await? };
-    output.answer(&CompressedForm::from(&done.value), || done.prompt())?;
+    output.answer(&CompressForm::from(&done.value), || done.prompt())?;
     Ok(super::gaps(&done.gaps, global, output))
 }
 
@@ -80,7 +82,7 @@ fn history(path: &Path) -> Result<Vec<Message>> {
 }
 
 #[derive(Serialize)]
-struct CompressedForm<'c> {
+struct CompressForm<'c> {
     summary: &'c str,
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_id: Option<String>,
@@ -106,10 +108,10 @@ struct TurnForm<'c> {
     text: &'c str,
 }
 
-impl<'c> From<&'c Compressed> for CompressedForm<'c> {
-    fn from(done: &'c Compressed) -> Self {
+impl<'c> From<&'c CompressedSession> for CompressForm<'c> {
+    fn from(done: &'c CompressedSession) -> Self {
         let entry = done.entry.as_ref();
-        let turn = |one: &'c mnemal::Spoken| TurnForm {
+        let turn = |one: &'c mnemal::summaries::PromptTurn| TurnForm {
             event_id: one.event.map(|id| id.to_string()),
             speaker: &one.speaker,
             text: &one.text,
@@ -121,7 +123,7 @@ impl<'c> From<&'c Compressed> for CompressedForm<'c> {
             event_id: entry.map(|entry| entry.event.to_string()),
             consolidated_through: entry.map(|entry| entry.through.to_string()),
             method: entry.map(|entry| entry.method.as_str()),
-            due: done.due.map(Due::as_str),
+            due: done.due.map(CompressionReason::as_str),
             turns: done.turns.iter().map(turn).collect(),
         }
     }

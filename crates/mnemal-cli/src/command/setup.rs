@@ -12,22 +12,23 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use mnemal::Error;
 
-use self::claude_code::{After, Part, Reach};
+use self::claude_code::{FileState, SettingsPart, SettingsScope};
 use crate::args::{Global, Setup};
-use crate::ask::agreed;
+use crate::confirm::agreed;
 use crate::output::Output;
 
 /// A pending change of one file.
-struct Change {
+struct FileChange {
     file: PathBuf,
     before: Option<String>,
-    after: After,
+    after: FileState,
 }
 
 /// Shows the change, asks for confirmation, and applies it; a file that cannot be edited safely is not touched.
 pub(super) fn run(global: &Global, call: &Setup, output: &Output) -> Result<u8> {
-    let reach = if call.project { Reach::Project } else { Reach::Global };
-    let parts: &[Part] = if call.hooks { &[Part::Hooks] } else { &[Part::Hooks, Part::Server] };
+    let reach = if call.project { SettingsScope::Project } else { SettingsScope::Global };
+    let parts: &[SettingsPart] =
+        if call.hooks { &[SettingsPart::Hooks] } else { &[SettingsPart::Hooks, SettingsPart::Server] };
     let mut changes = Vec::new();
     for part in parts {
         changes.extend(planned(*part, reach, call)?);
@@ -49,7 +50,7 @@ pub(super) fn run(global: &Global, call: &Setup, output: &Output) -> Result<u8> 
         change.make(call)?;
         output.say(&format!(
             "{} {}",
-            if change.after == After::Nothing { "removed" } else { "wrote" },
+            if change.after == FileState::Nothing { "removed" } else { "wrote" },
             change.file.display()
         ));
     }
@@ -60,7 +61,7 @@ pub(super) fn run(global: &Global, call: &Setup, output: &Output) -> Result<u8> 
     Ok(0)
 }
 
-fn planned(part: Part, reach: Reach, call: &Setup) -> Result<Option<Change>> {
+fn planned(part: SettingsPart, reach: SettingsScope, call: &Setup) -> Result<Option<FileChange>> {
     let named = part.file(reach)?;
     // A link is followed, so that its target changes and the link stays.
     let file = named.canonicalize().unwrap_or(named);
@@ -72,7 +73,7 @@ fn planned(part: Part, reach: Reach, call: &Setup) -> Result<Option<Change>> {
     let after = match (&before, call.undo) {
         (None, true) => return Ok(None),
         (Some(text), true) => part.removed(text),
-        (text, false) => part.added(text.as_deref()).map(After::Text),
+        (text, false) => part.added(text.as_deref()).map(FileState::Text),
     };
     let Some(after) = after else {
         let snippet = part.added(None).unwrap_or_default();
@@ -82,16 +83,16 @@ fn planned(part: Part, reach: Reach, call: &Setup) -> Result<Option<Change>> {
         ))
         .into());
     };
-    let is_same = matches!((&before, &after), (Some(before), After::Text(after)) if before == after);
-    Ok((!is_same).then_some(Change { file, before, after }))
+    let is_same = matches!((&before, &after), (Some(before), FileState::Text(after)) if before == after);
+    Ok((!is_same).then_some(FileChange { file, before, after }))
 }
 
-fn plan(changes: &[Change]) -> String {
+fn plan(changes: &[FileChange]) -> String {
     let mut text = String::new();
     for change in changes {
         let after = match &change.after {
-            After::Text(text) => text.as_str(),
-            After::Nothing => "",
+            FileState::Text(text) => text.as_str(),
+            FileState::Nothing => "",
         };
         let lines = diff::diff(change.before.as_deref().unwrap_or_default(), after);
         // Writing into a string cannot fail.
@@ -100,10 +101,10 @@ fn plan(changes: &[Change]) -> String {
     text.trim_end().to_owned()
 }
 
-impl Change {
+impl FileChange {
     fn make(&self, call: &Setup) -> Result<()> {
         let failed = || format!("cannot write {}", self.file.display());
-        let After::Text(text) = &self.after else {
+        let FileState::Text(text) = &self.after else {
             return std::fs::remove_file(&self.file).with_context(failed);
         };
         if let Some(before) = self.before.as_ref().filter(|_| !call.undo) {

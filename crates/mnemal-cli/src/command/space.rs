@@ -1,11 +1,13 @@
 //! `mnemal space`.
 
 use anyhow::Result;
-use mnemal::{AlwaysOn, Error, ErrorKind, Layer, Rebuild, SpaceEntry, SpaceId, SpaceReport, Spaces, Speaker};
+use mnemal::admin::{AlwaysOn, RebuildMode, SpaceEntry, SpaceReport};
+use mnemal::types::Layer;
+use mnemal::{Error, ErrorKind, SpaceId, Spaces, Speaker};
 use serde::Serialize;
 
 use crate::args::{Global, Space};
-use crate::ask::agreed;
+use crate::confirm::agreed;
 use crate::output::Output;
 
 #[derive(Serialize)]
@@ -21,7 +23,7 @@ struct EntryForm {
 }
 
 #[derive(Serialize)]
-struct Items<'a> {
+struct SpacesForm<'a> {
     items: &'a [EntryForm],
 }
 
@@ -40,7 +42,7 @@ struct ReportForm {
 }
 
 #[derive(Serialize)]
-struct TrustedForm {
+struct TrustForm {
     space: String,
     trusted: bool,
 }
@@ -71,7 +73,7 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
             let project =
                 project.ok_or_else(|| Error::not_found("this project has no .mnemal/config.toml"))?;
             project.trust(&space)?;
-            let form = TrustedForm { space: space.to_string(), trusted: true };
+            let form = TrustForm { space: space.to_string(), trusted: true };
             output.answer(&form, || format!("this project chooses the space {space}"))?;
         }
         Space::Show { name } => show(&spaces, &SpaceId::new(name)?, output).await?,
@@ -100,7 +102,7 @@ async fn set_owner(spaces: &Spaces, space: &SpaceId, names: Vec<String>) -> Resu
     let names = names.into_iter().map(Speaker::new).collect::<Result<Vec<_>, _>>()?;
     spaces.set_owner(space, &names)?;
     let memory = spaces.open(space).await?;
-    match memory.engine().rebuild(Layer::Graph, Rebuild::Anew).await {
+    match memory.engine().rebuild(Layer::Graph, RebuildMode::Anew).await {
         Err(error) if error.kind() != ErrorKind::Unsupported => Err(error.into()),
         _ => Ok(()),
     }
@@ -108,7 +110,9 @@ async fn set_owner(spaces: &Spaces, space: &SpaceId, names: Vec<String>) -> Resu
 
 fn list(spaces: &Spaces, output: &Output) -> Result<()> {
     let forms: Vec<EntryForm> = spaces.list()?.iter().map(EntryForm::from).collect();
-    output.list(&forms, &Items { items: &forms }, || forms.iter().map(row).collect::<Vec<_>>().join("\n"))?;
+    output.list(&forms, &SpacesForm { items: &forms }, || {
+        forms.iter().map(row).collect::<Vec<_>>().join("\n")
+    })?;
     if forms.is_empty() {
         output.say("there are no spaces");
     }

@@ -3,19 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use mnemal::{
-    AsOf, Book, EntityFilter, FactFilter, GapCause, Generation, Health, Heard, LearningFilter, LearningKind,
-    Memory, Status,
-};
+use mnemal::admin::RecentLanguage;
+use mnemal::events::LedgerKind;
+use mnemal::graph::EntityFilter;
+use mnemal::recall::Generation;
+use mnemal::types::{GapCause, Health, Status};
+use mnemal::{AsOf, FactFilter, LearningFilter, LearningKind, Memory};
 use serde::Serialize;
 
-use super::rebuild::{DifferenceForm, form, said};
+use super::rebuild::{DifferenceForm, form, format_difference};
 use crate::args::Global;
 use crate::output::Output;
-use crate::place::Place;
+use crate::paths::SpacePaths;
 
 #[derive(Serialize)]
-struct Report {
+struct StatusReport {
     space: String,
     database: String,
     bytes: u64,
@@ -24,7 +26,7 @@ struct Report {
     notes: u64,
     /// `None` if the layer does not answer.
     #[serde(flatten)]
-    known: Known,
+    known: RecordCounts,
     quarantined: u64,
     erased: u64,
     languages: Vec<LanguageReport>,
@@ -40,7 +42,7 @@ struct Report {
 
 /// Counts of derived records; a layer that does not answer is absent.
 #[derive(Serialize)]
-struct Known {
+struct RecordCounts {
     entities: Option<usize>,
     facts: Option<usize>,
     summaries: Option<usize>,
@@ -49,7 +51,7 @@ struct Known {
     last_cycle: Option<String>,
 }
 
-impl Known {
+impl RecordCounts {
     async fn of(memory: &Memory) -> Self {
         let as_of = AsOf::present(memory.engine().now());
         let graph = memory.stored_graph().await.ok().map(|graph| graph.value);
@@ -58,7 +60,7 @@ impl Known {
             entities = graph.all(&EntityFilter::all(), as_of).await.ok().map(|all| all.len());
             facts = graph.facts(&FactFilter::all(), as_of).await.ok().map(|all| all.len());
         }
-        let book = memory.engine().dream_book(Book::Cycle).await.unwrap_or_default();
+        let book = memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap_or_default();
         Self {
             entities,
             facts,
@@ -123,24 +125,24 @@ struct LayerReport {
 
 /// Prints the content of the space and the health of its layers.
 pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
-    let place = Place::find(global)?;
+    let place = SpacePaths::find(global)?;
     let shown =
-        if global.is_afar { Path::new(place.file.file_name().unwrap_or_default()) } else { &place.file };
+        if global.is_remote { Path::new(place.file.file_name().unwrap_or_default()) } else { &place.file };
     let memory = super::open_one(global, output).await?;
     let (stats, health) = (memory.stats().await?, memory.examine().await?);
-    let report = Report {
+    let report = StatusReport {
         space: place.space.to_string(),
         bytes: size(&place.file),
         database: shown.display().to_string(),
         events: stats.head.count(),
         sessions: stats.sessions,
         notes: stats.notes,
-        known: Known::of(&memory).await,
+        known: RecordCounts::of(&memory).await,
         quarantined: stats.quarantined,
         erased: stats.erased,
         languages: stats.languages.iter().map(language).collect(),
         layers: health.parts.iter().map(layer).collect(),
-        made_anew: memory.engine().take_mended(),
+        made_anew: memory.engine().take_rebuilt_tables(),
         graph: graph(&memory).await,
         vectors: memory.engine().generations().await.ok().map(|all| all.iter().map(vectors).collect()),
     };
@@ -163,7 +165,7 @@ pub(super) fn size(file: &Path) -> u64 {
     [file, &log].into_iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }
 
-fn language(heard: &Heard) -> LanguageReport {
+fn language(heard: &RecentLanguage) -> LanguageReport {
     LanguageReport { code: heard.code, reads: heard.tier.as_str(), turns: heard.turns }
 }
 
@@ -181,7 +183,7 @@ fn layer(part: &Health) -> LayerReport {
     LayerReport { layer: part.layer.as_str(), status, behind: part.behind }
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &StatusReport) -> String {
     let mut lines = vec![
         format!("space       {}", report.space),
         format!("database    {} ({} KiB)", report.database, report.bytes / 1_024),
@@ -235,7 +237,7 @@ fn of_graph(graph: &GraphReport) -> Vec<String> {
     if let Some(difference) = &graph.difference {
         let what = if graph.is_held { "would be made anew with" } else { "made anew last with" };
         lines.push(format!("graph       {what}"));
-        lines.extend(said(difference));
+        lines.extend(format_difference(difference));
     }
     lines
 }

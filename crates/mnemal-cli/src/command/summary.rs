@@ -1,7 +1,10 @@
 //! `mnemal summary`.
 
 use anyhow::Result;
-use mnemal::{AsOf, Error, Gap, GapCause, Learning, Memory, NodePath, ProfileHeading, Standing};
+use mnemal::learnings::ProfileHeading;
+use mnemal::summaries::{NodePath, SummaryState};
+use mnemal::types::GapCause;
+use mnemal::{AsOf, Error, Gap, Learning, Memory};
 use serde::Serialize;
 
 use crate::args::{Global, Summary};
@@ -91,14 +94,14 @@ struct SummaryForm {
     updated_at: String,
     event_count: u64,
     source_event_ids: Vec<String>,
-    lines: Vec<LineForm>,
+    lines: Vec<SummaryLineForm>,
     #[serde(skip)]
     depth: usize,
 }
 
 /// A sentence and its source.
 #[derive(Serialize)]
-struct LineForm {
+struct SummaryLineForm {
     text: String,
     event_id: String,
     start: u32,
@@ -109,9 +112,9 @@ struct LineForm {
 }
 
 impl SummaryForm {
-    fn new(standing: &Standing) -> Self {
+    fn new(standing: &SummaryState) -> Self {
         let node = &standing.node;
-        let lines = node.lines.iter().map(|line| LineForm {
+        let lines = node.lines.iter().map(|line| SummaryLineForm {
             text: line.text.clone(),
             event_id: line.source.event.to_string(),
             start: line.source.span.start,

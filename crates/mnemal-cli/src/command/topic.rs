@@ -1,7 +1,8 @@
 //! `mnemal topic`.
 
 use anyhow::Result;
-use mnemal::{Error, Memory, Topic as Theme, Zone};
+use mnemal::graph::Topic as Theme;
+use mnemal::{Error, Memory, Zone};
 use serde::Serialize;
 
 use super::fact::moment;
@@ -32,7 +33,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Topic, output: &
             let found = topics.iter().find(is_meant);
             let topic = found.ok_or_else(|| Error::not_found(format!("nothing is said about {name:?}")))?;
             let parent = topics.iter().find(|other| Some(other.id) == topic.parent);
-            let form = ShownForm {
+            let form = TopicDetailForm {
                 topic: TopicForm::new(topic, parent.map(|parent| parent.name.clone())),
                 events: events(memory, topic).await?,
             };
@@ -47,7 +48,7 @@ async fn events(memory: &Memory, topic: &Theme) -> Result<Vec<EventForm>> {
     let mut forms = Vec::new();
     for (id, relevance) in topic.events.iter().rev() {
         let event = memory.get(*id).await?;
-        let Some(kept) = event.kept() else { continue };
+        let Some(kept) = event.body() else { continue };
         forms.push(EventForm {
             event_id: id.to_string(),
             at: kept.occurred_at.to_string(),
@@ -86,13 +87,13 @@ impl TopicForm {
             id: topic.id.to_string(),
             name: topic.name.clone(),
             r#type: "topic",
-            event_count: topic.seen.events,
+            event_count: topic.stats.events,
             entity_count: topic.entities,
-            first_seen: topic.seen.first_at.to_string(),
-            last_seen: topic.seen.last_at.to_string(),
+            first_seen: topic.stats.first_at.to_string(),
+            last_seen: topic.stats.last_at.to_string(),
             keywords: topic.keywords.clone(),
             parent,
-            last_day: topic.seen.last_at.civil(&Zone::utc()).day_text(),
+            last_day: topic.stats.last_at.civil(&Zone::utc()).day_text(),
         }
     }
 
@@ -105,7 +106,7 @@ impl TopicForm {
 }
 
 #[derive(Serialize)]
-struct ShownForm {
+struct TopicDetailForm {
     #[serde(flatten)]
     topic: TopicForm,
     events: Vec<EventForm>,
@@ -121,7 +122,7 @@ struct EventForm {
     day: String,
 }
 
-impl ShownForm {
+impl TopicDetailForm {
     fn text(&self) -> String {
         let line = |event: &EventForm| format!("  {}  {}  {}", event.day, event.text, event.event_id);
         let lines: Vec<String> = self.events.iter().map(line).collect();

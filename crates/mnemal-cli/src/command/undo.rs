@@ -5,7 +5,7 @@ use mnemal::Memory;
 
 use super::decided;
 use crate::args::Undo;
-use crate::ask::Going;
+use crate::confirm::RunMode;
 use crate::output::Output;
 
 /// Undoes a decision.
@@ -13,5 +13,5 @@ pub(super) async fn run(memory: &Memory, call: &Undo, output: &Output) -> Result
     let decision = memory.undoing(call.event.parse()?).await?;
     let text = format!("taken back: {}", call.event);
     let of = std::slice::from_ref(&call.event);
-    decided(memory, decision, Going::Really, output, ("undo", of, &text)).await
+    decided(memory, decision, RunMode::Really, output, ("undo", of, &text)).await
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mnemal::{ErasureReceipt, Error, ErrorKind, ReceiptId};
+use mnemal::events::ErasureReceipt;
+use mnemal::types::ReceiptId;
+use mnemal::{Error, ErrorKind};
 use serde::Serialize;
 
 use crate::args::{Global, VerifyReceipt};

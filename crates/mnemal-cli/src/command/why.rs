@@ -3,12 +3,16 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use mnemal::{Error, Feedback, Judgment, Memory, Outcome, Sentence};
+use mnemal::context::ContextOutcome;
+use mnemal::events::Judgment;
+use mnemal::graph::SourceSentence;
+use mnemal::learnings::Feedback;
+use mnemal::{Error, Memory};
 use serde::Serialize;
 
 use crate::args::{FeedbackCall, Global, Why, WhyNot};
 use crate::output::Output;
-use crate::wire::{LineForm, OmittedForm, SourceForm, WeighingForm};
+use crate::wire::{FactExplanationForm, LineForm, OmittedForm, SourceForm};
 
 #[derive(Serialize)]
 struct WhyForm {
@@ -16,9 +20,9 @@ struct WhyForm {
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     producer: Option<String>,
-    evidence: Vec<WordsForm>,
+    evidence: Vec<SourceTextForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    weighing: Option<WeighingForm>,
+    weighing: Option<FactExplanationForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<LineForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +59,7 @@ impl From<&Feedback> for FeedbackForm {
 
 /// A source text in the log.
 #[derive(Serialize)]
-pub(super) struct WordsForm {
+pub(super) struct SourceTextForm {
     #[serde(flatten)]
     source: SourceForm,
     at: String,
@@ -64,8 +68,8 @@ pub(super) struct WordsForm {
     text: String,
 }
 
-impl From<&Sentence> for WordsForm {
-    fn from(sentence: &Sentence) -> Self {
+impl From<&SourceSentence> for SourceTextForm {
+    fn from(sentence: &SourceSentence) -> Self {
         Self {
             source: SourceForm::from(&sentence.source),
             at: sentence.at.to_string(),
@@ -76,7 +80,7 @@ impl From<&Sentence> for WordsForm {
 }
 
 /// Formats a source sentence for people.
-pub(super) fn evidence(sentence: &Sentence) -> String {
+pub(super) fn evidence(sentence: &SourceSentence) -> String {
     let span = sentence.source.span;
     let speaker = sentence.speaker.as_ref().map(|speaker| format!(" {speaker}")).unwrap_or_default();
     let event = sentence.source.event;
@@ -89,17 +93,17 @@ pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<
     let record = memory.record_named(&call.what, receipt).await?;
     let why = memory.why(record, receipt).await?;
     let (line, omitted, counted) = match &why.shown {
-        Some(Outcome::Line(line)) => (Some(LineForm::from(line.as_ref())), None, None),
-        Some(Outcome::Omitted(omitted)) => (None, Some(OmittedForm::from(omitted)), None),
-        Some(Outcome::Unlisted { counted }) => (None, None, Some(*counted)),
+        Some(ContextOutcome::Line(line)) => (Some(LineForm::from(line.as_ref())), None, None),
+        Some(ContextOutcome::Omitted(omitted)) => (None, Some(OmittedForm::from(omitted)), None),
+        Some(ContextOutcome::Unlisted { counted }) => (None, None, Some(*counted)),
         None => (None, None, None),
     };
     let form = WhyForm {
         record: record.to_string(),
         text: why.text.clone(),
         producer: why.producer.as_ref().map(|producer| format!("{} {}", producer.id, producer.version)),
-        evidence: why.evidence.iter().map(WordsForm::from).collect(),
-        weighing: why.weighing.as_ref().map(WeighingForm::from),
+        evidence: why.evidence.iter().map(SourceTextForm::from).collect(),
+        weighing: why.explanation.as_ref().map(FactExplanationForm::from),
         line,
         omitted,
         counted,
@@ -113,10 +117,10 @@ pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<
         for sentence in &why.evidence {
             let _written = write!(text, "\n  {}", evidence(sentence));
         }
-        if let Some(weighing) = &why.weighing {
+        if let Some(weighing) = &why.explanation {
             let _written = write!(text, "\n{weighing}");
         }
-        let _written = write!(text, "{}", shown(&form));
+        let _written = write!(text, "{}", format_outcome(&form));
         for one in &form.feedback {
             let _written = write!(text, "\nfound {} by the {} in {}", one.verdict, one.level, one.recall_id);
         }
@@ -143,7 +147,7 @@ pub(super) async fn feedback(
 }
 
 /// Formats the record's outcome in the receipt.
-fn shown(form: &WhyForm) -> String {
+fn format_outcome(form: &WhyForm) -> String {
     if let Some(line) = &form.line {
         let mut text = format!(
             "\nshown in {}, because of {}: score {:.3}, {} tokens",
@@ -200,42 +204,42 @@ pub(super) async fn why_not(memory: &Memory, global: &Global, call: &WhyNot, out
     let mut gaps = Vec::new();
     let form = if receipt.is_some() {
         match memory.why(record, receipt).await?.shown {
-            Some(Outcome::Line(line)) => WhyNotForm {
+            Some(ContextOutcome::Line(line)) => WhyNotForm {
                 outcome: "shown",
                 section: Some(line.section.as_str()),
                 score: Some(line.score),
                 ..blank
             },
-            Some(Outcome::Omitted(omitted)) => of_omitted(blank, &omitted),
+            Some(ContextOutcome::Omitted(omitted)) => of_omitted(blank, &omitted),
             _ => blank,
         }
     } else {
         let answer = memory.why_not(record, call.query.as_deref().unwrap_or_default()).await?;
         gaps = answer.gaps;
         match answer.value {
-            mnemal::WhyNot::Shown(line) => WhyNotForm {
+            mnemal::context::WhyNot::Shown(line) => WhyNotForm {
                 outcome: "shown",
                 section: Some(line.section.as_str()),
                 score: Some(line.score),
                 ..blank
             },
-            mnemal::WhyNot::Omitted { omitted, ranked } => {
+            mnemal::context::WhyNot::Omitted { omitted, ranked } => {
                 let form = of_omitted(blank, &omitted);
                 WhyNotForm { rank: ranked.map(|(rank, _)| rank), ..form }
             }
-            mnemal::WhyNot::Behind { rank, score } => {
+            mnemal::context::WhyNot::Behind { rank, score } => {
                 WhyNotForm { outcome: "behind", rank: Some(rank), score: Some(score), ..blank }
             }
-            mnemal::WhyNot::Barred(gate) => {
+            mnemal::context::WhyNot::Barred(gate) => {
                 WhyNotForm { outcome: "barred", reason: Some(gate.to_string()), ..blank }
             }
         }
     };
-    output.answer(&form, || said(&form))?;
+    output.answer(&form, || format_omission(&form))?;
     Ok(super::gaps(&gaps, global, output))
 }
 
-fn of_omitted(blank: WhyNotForm, omitted: &mnemal::Omitted) -> WhyNotForm {
+fn of_omitted(blank: WhyNotForm, omitted: &mnemal::context::Omitted) -> WhyNotForm {
     WhyNotForm {
         outcome: "omitted",
         reason: Some(omitted.reason.as_str().to_owned()),
@@ -245,7 +249,7 @@ fn of_omitted(blank: WhyNotForm, omitted: &mnemal::Omitted) -> WhyNotForm {
     }
 }
 
-fn said(form: &WhyNotForm) -> String {
+fn format_omission(form: &WhyNotForm) -> String {
     let ranked = form.rank.map(|rank| format!(", rank {rank}")).unwrap_or_default();
     let score = form.score.map(|score| format!(", score {score:.3}")).unwrap_or_default();
     let section = form.section.map(|section| format!(" of {section}")).unwrap_or_default();

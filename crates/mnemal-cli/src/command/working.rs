@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{
-    Category, Keep, KeyPrefix, Memory, Scored, SessionId, Tag, WorkingEntry, WorkingItem, WorkingMemory,
-    WorkingQuery,
-};
+use mnemal::types::{Category, Scored, Tag};
+use mnemal::working::{KeyPrefix, PutOptions, WorkingEntry, WorkingItem, WorkingMemory, WorkingQuery};
+use mnemal::{Memory, SessionId};
 use serde::Serialize;
 
-use crate::args::{Global, Own, Working};
+use crate::args::{Global, OwnNamespace, Working};
 use crate::output::Output;
 use crate::time;
 
@@ -19,8 +18,11 @@ pub(super) async fn run(memory: &Memory, call: Working, global: &Global, output:
         Working::Put { key, value, ttl, category, tags, own } => {
             let ttl = ttl.as_deref().map(time::duration_micros).transpose()?;
             let ttl = ttl.map(|micros| Duration::from_micros(micros.unsigned_abs()));
-            let keep =
-                Keep { ttl, category: category.map(Category::new).transpose()?, tags: read_tags(tags)? };
+            let keep = PutOptions {
+                ttl,
+                category: category.map(Category::new).transpose()?,
+                tags: read_tags(tags)?,
+            };
             put(&of(memory, own)?, &key, super::text_or_stdin(value, global)?, keep, output).await
         }
         Working::Get { key, own } => get(&of(memory, own)?, &key, output).await,
@@ -44,13 +46,13 @@ pub(super) async fn run(memory: &Memory, call: Working, global: &Global, output:
         }
         Working::Rm { key, own } => {
             let removed = of(memory, own)?.remove(&key).await?;
-            output.answer(&Removed { removed }, || format!("removed {removed}"))?;
+            output.answer(&RemovedForm { removed }, || format!("removed {removed}"))?;
             Ok(0)
         }
     }
 }
 
-fn of(memory: &Memory, own: Own) -> Result<WorkingMemory> {
+fn of(memory: &Memory, own: OwnNamespace) -> Result<WorkingMemory> {
     if let Some(path) = own.namespace {
         return Ok(memory.working_in(KeyPrefix::new(&path)?)?);
     }
@@ -63,16 +65,22 @@ fn read_tags(tags: Vec<String>) -> Result<Vec<Tag>> {
 }
 
 #[derive(Serialize)]
-struct KeptForm {
+struct PutResultForm {
     key: String,
     expires_at: String,
     evicted: Vec<String>,
 }
 
-async fn put(working: &WorkingMemory, key: &str, value: String, keep: Keep, output: &Output) -> Result<u8> {
+async fn put(
+    working: &WorkingMemory,
+    key: &str,
+    value: String,
+    keep: PutOptions,
+    output: &Output,
+) -> Result<u8> {
     let kept = working.put(key, value, keep).await?;
     let evicted: Vec<String> = kept.evicted.iter().map(ToString::to_string).collect();
-    let form = KeptForm { key: kept.key.to_string(), expires_at: kept.expires_at.to_string(), evicted };
+    let form = PutResultForm { key: kept.key.to_string(), expires_at: kept.expires_at.to_string(), evicted };
     output.answer(&form, || format!("put {} until {}", form.key, form.expires_at))?;
     for gone in &form.evicted {
         output.say(&format!("no room: {gone} went, which would have expired first"));
@@ -107,12 +115,12 @@ impl<'e> From<&'e WorkingItem> for EntryForm<'e> {
 }
 
 #[derive(Serialize)]
-struct Items<'i, 'e> {
+struct EntriesForm<'i, 'e> {
     items: &'i [EntryForm<'e>],
 }
 
 #[derive(Serialize)]
-struct Removed {
+struct RemovedForm {
     removed: u64,
 }
 
@@ -133,7 +141,7 @@ async fn get(working: &WorkingMemory, key: &str, output: &Output) -> Result<u8> 
 
 fn show(items: &[WorkingItem], output: &Output) -> Result<u8> {
     let forms: Vec<EntryForm> = items.iter().map(EntryForm::from).collect();
-    output.list(&forms, &Items { items: &forms }, || {
+    output.list(&forms, &EntriesForm { items: &forms }, || {
         items.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     })?;
     Ok(0)

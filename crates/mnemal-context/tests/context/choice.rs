@@ -1,7 +1,9 @@
 //! Selection of candidates, and the reason of each omission.
 
 use mnemal_context::{ContextSettings, Format};
-use mnemal_core::{Because, Fragment, LearningId, OmittedReason, RecordRef, Score, Section, Trust, Within};
+use mnemal_core::{
+    Fragment, InclusionReason, LearningId, OmittedReason, RecordRef, Score, Section, Trust, Within,
+};
 
 use crate::fakes::{assemble, context, external, fragment, left_out, note, offering, request, shown};
 
@@ -202,7 +204,7 @@ fn what_matches_the_question_is_a_line_with_its_reason() {
 /// A stated preference of the user, selected for the question.
 fn stated(number: u64, text: &str) -> Fragment {
     Fragment {
-        because: Because::ExplicitPreference,
+        because: InclusionReason::ExplicitPreference,
         score: Score::new(1.0 / (2.0 + number as f32)),
         ..note(Section::Recall, number, text)
     }
@@ -238,7 +240,7 @@ fn what_the_user_wants_takes_the_room_that_the_others_leave() {
     let wish = |number: u64| stated(number, &format!("I prefer the seat number {number} by the window"));
     let shown_of = |offered: Vec<Fragment>| {
         let lines = context(offered).receipt.lines;
-        let of_wishes = lines.iter().filter(|line| line.because == Because::ExplicitPreference);
+        let of_wishes = lines.iter().filter(|line| line.because == InclusionReason::ExplicitPreference);
         of_wishes.map(|line| line.tokens.0).sum::<u32>()
     };
     let alone = shown_of((0..400).map(wish).collect());
@@ -261,7 +263,7 @@ fn a_story_in_which_a_wish_is_told_is_cut_and_a_hit_of_the_same_length_is_not() 
 /// A timeline step, on a day of January 2026.
 fn step(number: u64, at: mnemal_core::Timestamp, score: f32) -> Fragment {
     let mut step = fragment(Section::Recall, number, &format!("Step number {number} of the move."));
-    (step.because, step.score, step.label.at) = (Because::Time, Score::new(score), at);
+    (step.because, step.score, step.label.at) = (InclusionReason::Time, Score::new(score), at);
     step.producer = Some(mnemal_core::Producer { id: "recall/course".to_owned(), version: 1 });
     step
 }

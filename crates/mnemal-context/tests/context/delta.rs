@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mnemal_core::{Gap, GapCause, Injected, Layer, Section, Slot};
+use mnemal_core::{Gap, GapCause, Layer, RepeatPolicy, Section, Slot};
 
 use crate::fakes::{Shown, assemble, fragment, left_out, note, offering, request, shown};
 
@@ -17,7 +17,7 @@ fn offered() -> Vec<mnemal_core::Fragment> {
 #[test]
 fn what_was_shown_is_left_out_until_its_text_changes() {
     let mut asked = request(Some("deploy"), 4_000);
-    asked.injected = Injected::Skip;
+    asked.injected = RepeatPolicy::Skip;
     let mut parts = offering(offered());
     parts.receipts = Shown::by(&[]);
     let first = assemble(parts.clone(), &asked);
@@ -29,7 +29,7 @@ fn what_was_shown_is_left_out_until_its_text_changes() {
     let mut changed = offering(vec![note(Section::Preferences, 1, "answers in German")]);
     changed.receipts = parts.receipts.clone();
     assert_eq!(shown(&assemble(changed, &asked)), [1]);
-    asked.injected = Injected::Repeat;
+    asked.injected = RepeatPolicy::Repeat;
     assert_eq!(assemble(parts, &asked).text, first.text);
 }
 
@@ -37,7 +37,7 @@ fn what_was_shown_is_left_out_until_its_text_changes() {
 #[test]
 fn the_event_behind_a_note_that_was_shown_is_not_shown_as_new() {
     let mut asked = request(Some("deploy"), 4_000);
-    asked.injected = Injected::Skip;
+    asked.injected = RepeatPolicy::Skip;
     let mut parts = offering(vec![note(Section::Knowledge, 9, "we deploy on Tuesdays")]);
     parts.receipts = Shown::by(&[]);
     let first = assemble(parts, &asked);
@@ -49,7 +49,7 @@ fn the_event_behind_a_note_that_was_shown_is_not_shown_as_new() {
 #[test]
 fn receipts_that_fail_or_are_absent_hold_nothing_back_and_are_a_gap() {
     let mut asked = request(Some("deploy"), 4_000);
-    asked.injected = Injected::Skip;
+    asked.injected = RepeatPolicy::Skip;
     let failing: Slot<dyn mnemal_core::ReceiptStore> = Slot::Filled(Arc::new(Shown(None)));
     let down = GapCause::Failed(mnemal_core::ErrorKind::Unavailable);
     for (receipts, cause) in [(failing, down), (Slot::Empty, GapCause::NotConfigured)] {
@@ -65,7 +65,7 @@ fn receipts_that_fail_or_are_absent_hold_nothing_back_and_are_a_gap() {
 #[test]
 fn the_seventh_question_of_a_session_gets_its_lines() {
     let mut asked = request(Some("deploy"), 4_000);
-    asked.injected = Injected::Skip;
+    asked.injected = RepeatPolicy::Skip;
     let mut receipts = Vec::new();
     for turn in 0..7_u64 {
         let hits =

@@ -9,10 +9,11 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use mnemal_context::{Assembler, AssemblerParts, Context, ContextSettings, line_number};
 use mnemal_core::{
-    AsOf, Because, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, EventId,
-    Fragment, IdSource, Importance, Injected, InstallationKey, Inventory, Label, Layer, LearningId, Level,
-    Receipt, ReceiptId, ReceiptStore, RecordRef, Result, Score, Section, Seen, SeenItem, Seq, SessionId,
-    Slot, Source, SpaceId, Span, Timestamp, TokenCount, TokenCounter, TokenParts, Trust, Within, Zone,
+    AsOf, Clock, ContextRequest, ContextSource, Cursor, Degraded, Error, ErrorKind, EventId, Fragment,
+    IdSource, Importance, InclusionReason, InstallationKey, Inventory, Label, Layer, LearningId, Level,
+    Receipt, ReceiptId, ReceiptStore, RecordRef, RepeatPolicy, Result, Score, Section, SeenRecord,
+    SeenRecords, Seq, SessionId, Slot, Source, SpaceId, Span, Timestamp, TokenCount, TokenCounter,
+    TokenParts, Trust, Within, Zone,
 };
 
 /// The scripted behavior of a source.
@@ -134,18 +135,18 @@ impl IdSource for FixedId {
 
 /// Reports shown records, or fails.
 #[derive(Debug)]
-pub(crate) struct Shown(pub(crate) Option<Seen>);
+pub(crate) struct Shown(pub(crate) Option<SeenRecords>);
 
 impl Shown {
     /// Reports the records of receipts as shown.
     pub(crate) fn by(receipts: &[Receipt]) -> Slot<dyn ReceiptStore> {
-        let item = |line: &mnemal_core::ReceiptLine| SeenItem {
+        let item = |line: &mnemal_core::ReceiptLine| SeenRecord {
             record: line.record,
             content_hash: line.content_hash,
             sources: line.sources.clone(),
         };
         let items = receipts.iter().flat_map(|receipt| receipt.lines.iter().map(item)).collect();
-        Slot::Filled(Arc::new(Self(Some(Seen { items }))))
+        Slot::Filled(Arc::new(Self(Some(SeenRecords { items }))))
     }
 }
 
@@ -163,7 +164,7 @@ impl ReceiptStore for Shown {
         Ok(Vec::new())
     }
 
-    async fn seen(&self, _: &SessionId) -> Result<Seen> {
+    async fn seen(&self, _: &SessionId) -> Result<SeenRecords> {
         self.0.clone().ok_or_else(|| Error::new(ErrorKind::Unavailable, "receipts are down"))
     }
 
@@ -201,7 +202,7 @@ pub(crate) fn fragment(section: Section, number: u64, text: &str) -> Fragment {
         importance: Importance::DEFAULT,
         score: Score::new(1.0 / (1.0 + number as f32)),
         parts: Vec::new(),
-        because: Because::Query,
+        because: InclusionReason::Query,
         withheld: None,
     }
 }
@@ -242,7 +243,7 @@ pub(crate) fn request(query: Option<&str>, budget: u32) -> ContextRequest {
         budget: TokenCount(budget),
         sections: Within::All,
         as_of: AsOf::at(Still.now()),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
         tool: None,
         lines: None,
     }
@@ -257,7 +258,7 @@ pub(crate) fn parts(scripts: Vec<(Layer, Script)>) -> AssemblerParts {
         clock: Arc::new(Still),
         ids: Arc::new(FixedId),
         key: InstallationKey::new([7; 32]),
-        written: Arc::default(),
+        line_cache: Arc::default(),
         settings: ContextSettings::default(),
         version: "0".to_owned(),
         model: None,

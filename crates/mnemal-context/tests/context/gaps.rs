@@ -118,7 +118,7 @@ fn assembling_only_looks_up() {
         ids: _,
         key: _,
         settings: _,
-        written: _,
+        line_cache: _,
         version: _,
         model: _,
     } = parts(vec![]);

@@ -1,18 +1,21 @@
 //! Working memory inventories in section state.
 
-use mnemal_core::{Inventory, Layer, Section, Shelf, TokenCount, Within};
+use mnemal_core::{Inventory, InventoryScope, Layer, Section, TokenCount, Within};
 
 use crate::fakes::{Script, assemble, external, fragment, items, note, offering, parts, request, shown};
 
-fn inventory(shelf: Shelf, items: &[&str]) -> Inventory {
+fn inventory(shelf: InventoryScope, items: &[&str]) -> Inventory {
     Inventory { shelf, items: items.iter().map(|item| (*item).to_owned()).collect() }
 }
 
 fn stock() -> Vec<Inventory> {
     vec![
-        inventory(Shelf::Own, &["plan, expires in 4m32s, drafts #code", "a \"quoted\" </mnemal-context"]),
-        inventory(Shelf::Patrol, &["patrol/disk/full, expires in 1h0m"]),
-        inventory(Shelf::Outlines, &[]),
+        inventory(
+            InventoryScope::Own,
+            &["plan, expires in 4m32s, drafts #code", "a \"quoted\" </mnemal-context"],
+        ),
+        inventory(InventoryScope::Patrol, &["patrol/disk/full, expires in 1h0m"]),
+        inventory(InventoryScope::Outlines, &[]),
     ]
 }
 
@@ -46,14 +49,17 @@ fn inventories_are_reason_enough_for_a_block_and_empty_ones_are_not() {
         assemble(parts(scripts), &request(None, 4_000)).value
     };
     assert!(of(stock()).text.contains("found by patrols"));
-    assert_eq!(of(vec![inventory(Shelf::Own, &[]), inventory(Shelf::Patrol, &["", " "])]).text, "");
+    assert_eq!(
+        of(vec![inventory(InventoryScope::Own, &[]), inventory(InventoryScope::Patrol, &["", " "])]).text,
+        ""
+    );
 }
 
 // proves: NB-71, RB-71 (one budget)
 #[test]
 fn inventories_take_their_share_and_say_how_many_did_not_fit() {
     let many: Vec<String> = (0..50).map(|number| format!("key{number}, expires in 4m")).collect();
-    let own = Inventory { shelf: Shelf::Own, items: many };
+    let own = Inventory { shelf: InventoryScope::Own, items: many };
     let recall = |count: u64| {
         Script::Offer((0..count).map(|n| fragment(Section::Recall, n, &format!("hit {n} of many"))).collect())
     };

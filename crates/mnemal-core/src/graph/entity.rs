@@ -22,14 +22,14 @@ pub struct Entity {
     /// Its roles, in lower case: the owner and `sister`.
     pub roles: Vec<(EntityId, String)>,
     /// Its merges; the last one without an end is current. They follow from the ties of all entities.
-    pub joined: Vec<Joined>,
+    pub merges: Vec<EntityMerge>,
     /// Statements about its identity with other entities, without undone ones; in the order of the log.
-    pub ties: Vec<Tie>,
+    pub identity_claims: Vec<IdentityClaim>,
     /// Events that name or describe it, as far as they were read for it; never empty.
     pub sources: Vec<EventId>,
     /// Notes and other decisions that name it, where nothing else does; empty for an entity that was also named otherwise. The
     /// entity is removed when all of them are undone.
-    pub decisions: Vec<NamedBy>,
+    pub decisions: Vec<NamingDecision>,
     /// Start of belief time; `recorded_at` of its event.
     pub created_at: Timestamp,
     /// Its producer.
@@ -39,22 +39,22 @@ pub struct Entity {
 impl Entity {
     /// Whether it is known at a belief time: it was named by then, and not only by decisions that were undone by then.
     pub fn is_known_at(&self, belief: Timestamp) -> bool {
-        let is_left = |by: &NamedBy| by.expired_at.is_none_or(|end| belief < end);
+        let is_left = |by: &NamingDecision| by.expired_at.is_none_or(|end| belief < end);
         self.created_at <= belief && (self.decisions.is_empty() || self.decisions.iter().any(is_left))
     }
 
     /// Returns the entity into which it is merged as of a belief time, if any.
-    pub fn joined_at(&self, belief: Timestamp) -> Option<EntityId> {
-        let holds = |joined: &&Joined| {
-            joined.created_at <= belief && joined.expired_at.is_none_or(|end| belief < end)
+    pub fn merged_into_at(&self, belief: Timestamp) -> Option<EntityId> {
+        let holds = |merge: &&EntityMerge| {
+            merge.created_at <= belief && merge.expired_at.is_none_or(|end| belief < end)
         };
-        self.joined.iter().rev().find(holds).map(|joined| joined.into)
+        self.merges.iter().rev().find(holds).map(|merge| merge.into)
     }
 }
 
 /// A decision that names an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NamedBy {
+pub struct NamingDecision {
     /// The decision.
     pub decision: EventId,
     /// Belief time of the undo.
@@ -87,11 +87,11 @@ impl EntityName {
 
 /// A statement about the identity of two entities, each as it is before merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tie {
+pub struct IdentityClaim {
     /// The other entity; of merged entities, the one that represents them.
     pub other: EntityId,
     /// The statement.
-    pub says: Says,
+    pub kind: IdentityKind,
     /// The event that states it.
     pub source: EventId,
     /// Its position among all ties of the space: later statements have greater numbers.
@@ -100,7 +100,7 @@ pub struct Tie {
 
 /// The statement of a tie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Says {
+pub enum IdentityKind {
     /// A text shows that the two are one; a person's split overrides it.
     Read,
     /// A person merged the two.
@@ -109,7 +109,7 @@ pub enum Says {
     Split,
 }
 
-impl Says {
+impl IdentityKind {
     /// Returns the name in stored rows.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -127,7 +127,7 @@ impl Says {
 
 /// A merge of two entities, with belief time like a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Joined {
+pub struct EntityMerge {
     /// The entity that represents both.
     pub into: EntityId,
     /// The event that states it.
@@ -138,7 +138,7 @@ pub struct Joined {
     pub expired_at: Option<Timestamp>,
 }
 
-impl Joined {
+impl EntityMerge {
     /// Whether it is still believed.
     pub fn holds(&self) -> bool {
         self.expired_at.is_none()

@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 
-use crate::{BackgroundPermit, Book, Cursor, ErrorKind, EventId, LedgerLine, Operation, Result, Timestamp};
+use crate::{
+    BackgroundPermit, Cursor, ErrorKind, EventId, LedgerKind, LedgerLine, Operation, Result, Timestamp,
+};
 
 /// A proposal of a pass. It becomes an event of the log if it passes every check, and has no other effect.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,11 +20,11 @@ pub struct Proposal {
 
 /// The outcome of a pass.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Looked {
+pub struct PassOutcome {
     /// Its proposals, most urgent first.
     pub proposals: Vec<Proposal>,
     /// Groups of notes that it examined and left unchanged; each is offered again after a while.
-    pub left: Vec<Left>,
+    pub left: Vec<SkippedGroup>,
     /// Groups that it did not reach; it runs again in the next cycle, even without changes.
     pub waiting: u64,
     /// Number of proposals for which a model had to be asked again, because something was missing.
@@ -37,7 +39,7 @@ pub struct Looked {
 
 /// A group of notes that a pass left unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct SkippedGroup {
     /// The notes, by their creating events.
     pub notes: Vec<EventId>,
     /// The reason, in one sentence without content.
@@ -57,7 +59,7 @@ pub trait Pass: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Unavailable` when a database or a model does not answer; then nothing counts as examined.
-    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked>;
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<PassOutcome>;
 }
 
 /// The ledger of background work of one space.
@@ -76,11 +78,11 @@ pub trait LedgerStore: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer; `Corrupt` for an unreadable line.
-    async fn lines(&self, book: Book, limit: NonZeroUsize) -> Result<Vec<LedgerLine>>;
+    async fn lines(&self, kind: LedgerKind, limit: NonZeroUsize) -> Result<Vec<LedgerLine>>;
 
     /// Deletes the lines of a book that were written before a moment; returns how many.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn sweep(&self, book: Book, before: Timestamp) -> Result<u64>;
+    async fn sweep(&self, kind: LedgerKind, before: Timestamp) -> Result<u64>;
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 
-use crate::{InboxFate, InboxItem, InboxStanding, Result};
+use crate::{InboxCounts, InboxItem, InboxOutcome, Result};
 
 /// A place where people and programs put files for the memory to read.
 ///
@@ -19,7 +19,7 @@ pub trait Inbox: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Unavailable` when the place cannot be read.
-    async fn standing(&self) -> Result<InboxStanding>;
+    async fn counts(&self) -> Result<InboxCounts>;
 
     /// Claims and reads up to `limit` files, first those that were claimed and not settled, then by name; none while another
     /// process holds files of this place.
@@ -40,7 +40,7 @@ pub trait Inbox: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Unavailable` when it cannot be settled; it stays claimed.
-    async fn settle(&self, item: &InboxItem, fate: &InboxFate) -> Result<()>;
+    async fn settle(&self, item: &InboxItem, fate: &InboxOutcome) -> Result<()>;
 
     /// Removes the settled files whose BLAKE3 hash `is_gone` accepts, because their content is forgotten; returns how many.
     /// Waiting and claimed files stay: their content is checked against the tombstones when they are read.

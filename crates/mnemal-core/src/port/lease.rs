@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::{Lease, LeaseName, OwnerId, Result, Timestamp, Turn};
+use crate::{Acquisition, Lease, LeaseName, OwnerId, Result, Timestamp};
 
 /// Leases among the processes that share one space.
 ///
@@ -18,7 +18,13 @@ pub trait LeaseStore: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Invalid` for a time to live of zero or more than an hour; `Unavailable` when the database does not answer.
-    async fn acquire(&self, name: &LeaseName, owner: &OwnerId, at: Timestamp, ttl: Duration) -> Result<Turn>;
+    async fn acquire(
+        &self,
+        name: &LeaseName,
+        owner: &OwnerId,
+        at: Timestamp,
+        ttl: Duration,
+    ) -> Result<Acquisition>;
 
     /// Renews a lease from a moment on.
     ///

@@ -7,8 +7,8 @@ use std::path::Path;
 use async_trait::async_trait;
 
 use crate::{
-    Appended, Cursor, ErrorKind, Event, EventCaps, EventFilter, EventId, IndexBlock, IndexEntry, IndexMark,
-    Layer, LogEntry, ModelId, Remnant, Result, Seq, SessionSummary, Tombstone, Vector,
+    AppendOutcome, Cursor, ErrorKind, Event, EventCaps, EventFilter, EventId, IndexBlock, IndexEntry,
+    IndexMark, Layer, LogEntry, ModelId, Remnant, Result, Seq, SessionSummary, Tombstone, Vector,
 };
 
 /// The log of one space.
@@ -36,7 +36,7 @@ pub trait EventStore: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Conflict` for a known key with another body, or a known id; `Invalid` for a batch larger than the capability or
     /// an unknown parent; `Unavailable` when the database does not answer.
-    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>>;
+    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<AppendOutcome>>;
 
     /// Returns events in the requested order.
     ///

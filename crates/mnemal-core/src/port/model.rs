@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 
 use crate::{
-    BackgroundPermit, Category, Completion, EventId, Extraction, Familiar, Importance, Learning, ModelId,
-    Producer, Prompt, PromptHash, Result, Span, Tag, TokenCount, Utterance,
+    BackgroundPermit, Category, Completion, EventId, Extraction, ExtractionContext, Importance, Learning,
+    ModelId, Producer, Prompt, PromptHash, Result, Span, Tag, TokenCount, Utterance,
 };
 
 /// An embedder outside the process. Read paths cannot call it: they have no permit.
@@ -76,7 +76,7 @@ pub trait ModelExtractor: Debug + Send + Sync + 'static {
     fn producer(&self) -> Producer;
 
     /// Builds the prompt for several events at once, with known entities and topics; all are numbered, no id is shown.
-    fn prompt(&self, utterances: &[Utterance<'_>], familiar: &Familiar) -> Prompt;
+    fn prompt(&self, utterances: &[Utterance<'_>], familiar: &ExtractionContext) -> Prompt;
 
     /// Parses one extraction per event, in the order of the question. Items with an invalid form (an event that was not shown,
     /// words that are not in the event, a number or date that it does not mention) are dropped with a remark.
@@ -86,7 +86,7 @@ pub trait ModelExtractor: Debug + Send + Sync + 'static {
     fn parse(
         &self,
         utterances: &[Utterance<'_>],
-        familiar: &Familiar,
+        familiar: &ExtractionContext,
         completion: &Completion,
     ) -> Result<Vec<Extraction>>;
 }
@@ -123,7 +123,7 @@ pub struct WrittenLine {
 }
 
 /// Rewriting of summary nodes by a model: it edits the previous text line by line. Prompt and parser are pure.
-pub trait NodeWriter: Debug + Send + Sync + 'static {
+pub trait SummaryEditor: Debug + Send + Sync + 'static {
     /// Returns the producer, with the version of its instructions.
     fn producer(&self) -> Producer;
 
@@ -218,7 +218,7 @@ pub trait ModelDigester: Debug + Send + Sync + 'static {
 
 /// A model's assessment of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Appraisal {
+pub struct TaskEvaluation {
     /// The success score, from 1 to [`BEST_SCORE`](crate::BEST_SCORE).
     pub score: u8,
     /// The lesson for the next task: one line of at most [`LONGEST_LINE`](crate::LONGEST_LINE) characters.
@@ -226,7 +226,7 @@ pub struct Appraisal {
 }
 
 /// Assessment of an agent's tasks by a model. Prompt and parser are pure.
-pub trait Appraiser: Debug + Send + Sync + 'static {
+pub trait TaskEvaluator: Debug + Send + Sync + 'static {
     /// Returns the producer, with the version of its instructions.
     fn producer(&self) -> Producer;
 
@@ -238,5 +238,5 @@ pub trait Appraiser: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unsupported` for an unusable answer: a score off the scale, no single line, or a name, number or date that is in no
     /// step.
-    fn parse(&self, steps: &[String], completion: &Completion) -> Result<Option<Appraisal>>;
+    fn parse(&self, steps: &[String], completion: &Completion) -> Result<Option<TaskEvaluation>>;
 }

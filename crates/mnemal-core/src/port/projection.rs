@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use crate::{
     AsOf, Cursor, EventId, Layer, Learning, LearningDelta, LearningFilter, NoteKey, Receipt, ReceiptId,
-    Result, Seen, SessionId, Timestamp,
+    Result, SeenRecords, SessionId, Timestamp,
 };
 
 /// A cursor move, from the position where it was read to that of the written rows.
@@ -114,7 +114,7 @@ pub trait ReceiptStore: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn seen(&self, session: &SessionId) -> Result<Seen>;
+    async fn seen(&self, session: &SessionId) -> Result<SeenRecords>;
 
     /// Clears the shown records of a session, after its transcript was compacted.
     ///

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 
-use crate::{HollowNode, NodePath, Projection, Result, SummaryDelta, SummaryNode};
+use crate::{NodePath, Projection, Result, StaleNode, SummaryDelta, SummaryNode};
 
 /// The nodes of the summary tree.
 ///
@@ -29,7 +29,7 @@ pub trait SummaryStore: Projection<SummaryDelta> {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn hollow(&self, limit: NonZeroUsize) -> Result<Vec<HollowNode>>;
+    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>>;
 
     /// Returns every node that has a text, by the text of the path.
     ///

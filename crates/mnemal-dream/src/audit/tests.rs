@@ -3,7 +3,8 @@
 use super::*;
 
 use mnemal_core::{
-    Basis, Category, Confidence, Filed, Importance, Leave, Producer, SessionId, Source, Span, UserId,
+    Basis, Category, Classification, Confidence, Consent, Importance, Producer, SessionId, Source, Span,
+    UserId,
 };
 
 fn row(maker: u128, content: &str) -> Learning {
@@ -17,9 +18,9 @@ fn row(maker: u128, content: &str) -> Learning {
         importance: Importance::DEFAULT,
         content: content.to_owned(),
         pattern: None,
-        basis: Basis::Told,
+        basis: Basis::Stated,
         confidence: Confidence::new(1.0),
-        leave: Leave::Given,
+        consent: Consent::NotRequired,
         topics: Vec::new(),
         tool: None,
         session: SessionId::new("s").unwrap(),
@@ -47,26 +48,26 @@ fn at(hours: i64) -> Timestamp {
     Timestamp::EPOCH.plus_micros(hours * 3_600_000_000)
 }
 
-fn merge(notes: &[u128]) -> Deed {
-    let filed = Filed {
+fn merge(notes: &[u128]) -> OperationKind {
+    let classification = Classification {
         category: Category::new("notes").unwrap(),
         tags: Vec::new(),
         importance: Importance::DEFAULT,
     };
-    Deed::Merge { notes: notes.iter().copied().map(EventId).collect(), filed }
+    OperationKind::Merge { notes: notes.iter().copied().map(EventId).collect(), classification }
 }
 
 /// The inputs of an audit, to be corrupted by a test.
 #[derive(Clone)]
 struct Case {
     rows: Vec<Learning>,
-    known: Vec<Seen>,
+    known: Vec<AuditedNote>,
     explained: BTreeSet<EventId>,
-    operations: Vec<(EventId, Deed)>,
+    operations: Vec<(EventId, OperationKind)>,
     events: BTreeMap<EventId, Rank>,
-    before: Option<Counted>,
-    refused: Refused,
-    inspected: Inspected,
+    before: Option<AuditCounts>,
+    refused: RefusalCounts,
+    inspected: InspectionCounts,
 }
 
 impl Case {
@@ -87,17 +88,17 @@ impl Case {
         let known = rows
             .iter()
             .filter(|row| row.status == LearningStatus::Active)
-            .map(|row| Seen { id: row.id, maker: row.sources[0].event, standing: Standing::Held })
+            .map(|row| AuditedNote { id: row.id, maker: row.sources[0].event, state: NoteState::Held })
             .collect();
-        let before = Some(Counted { at: at(0), live: 18, deep: 0, copies: 0 });
+        let before = Some(AuditCounts { at: at(0), live: 18, deep: 0, copies: 0 });
         Self {
             known,
             explained: BTreeSet::new(),
             operations: vec![(EventId(100), merge(&[1, 2]))],
             events,
             before,
-            refused: Refused::default(),
-            inspected: Inspected::default(),
+            refused: RefusalCounts::default(),
+            inspected: InspectionCounts::default(),
             rows,
         }
     }
@@ -178,7 +179,7 @@ const DEFECTS: [(&str, Spoil, &[&str]); 17] = [
     (
         "six more in a day",
         |case| {
-            case.before = Some(Counted { live: 12, ..case.before.unwrap() });
+            case.before = Some(AuditCounts { live: 12, ..case.before.unwrap() });
         },
         &["net-growth-threshold"],
     ),
@@ -237,7 +238,7 @@ fn slow_growth_is_found() {
         for (row, user) in case.rows.iter_mut().zip((0..users).cycle()) {
             row.user = Some(UserId::new(format!("user-{user}")).unwrap());
         }
-        case.before = Some(Counted { at: at(24 - hours), live: 18 - more, deep: 0, copies: 0 });
+        case.before = Some(AuditCounts { at: at(24 - hours), live: 18 - more, deep: 0, copies: 0 });
         case.audit().findings().iter().find(|one| one.name == "net-growth-threshold").map(|one| one.rows)
     };
     assert_eq!(grown(5, 24, 1), None);
@@ -257,5 +258,5 @@ fn copies_are_counted_by_runs_of_words_and_not_by_vectors() {
         case.rows.push(row(n, &format!("{said} {n}")));
     }
     case.rows.push(Learning { level: Level::External, ..row(33, said) });
-    assert_eq!(case.audit().counted().copies - Case::clean().audit().counted().copies, 2);
+    assert_eq!(case.audit().counts().copies - Case::clean().audit().counts().copies, 2);
 }

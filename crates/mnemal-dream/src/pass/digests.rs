@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    AgentId, BackgroundPermit, Book, Category, Completion, Consultant, Cursor, Deed, Digest, ErrorKind,
-    Event, EventFilter, EventId, EventKind, EventStore, Filed, Importance, LedgerLine, LedgerStore, Looked,
-    MOST_NAMED, MOST_PARTS, ModelDigester, NewEvent, Operation, Pass, Producer, PromptHash, Proposal, Result,
-    Role, SessionId, Slot, Tag, Timestamp, UserId, Within,
+    AgentId, BackgroundPermit, CachingModel, Category, Classification, Completion, Cursor, Digest, ErrorKind,
+    Event, EventFilter, EventId, EventKind, EventStore, Importance, LedgerKind, LedgerLine, LedgerStore,
+    MOST_NAMED, MOST_PARTS, ModelDigester, NewEvent, Operation, OperationKind, Pass, PassOutcome, Producer,
+    PromptHash, Proposal, Result, Role, SessionId, Slot, Tag, Timestamp, UserId, Within,
 };
 
 use super::read_through;
 use crate::dreamer::line;
-use crate::history::{History, same};
+use crate::history::{History, operation_identity};
 
 /// Texts per cycle, the oldest first. Source: GB-33, 20 rows per run.
 const AT_ONCE: usize = 20;
@@ -35,7 +35,7 @@ pub trait Digester: std::fmt::Debug + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub struct DigestWriter {
     /// The model.
-    pub consultant: Consultant,
+    pub consultant: CachingModel,
     /// Makes the questions and parses the answers.
     pub writer: Arc<dyn ModelDigester>,
 }
@@ -46,7 +46,7 @@ pub struct DigestWriter {
 /// topics and importance that rests on the parts of the text and is removed with any of them; the rest is then digested
 /// again. With a model, an unusable or missing answer falls back to the digest by rule.
 #[derive(Clone, Debug)]
-pub struct Digests {
+pub struct DigestsPass {
     /// The event log.
     pub events: Arc<dyn EventStore>,
     /// How far it was read; without a ledger a cycle begins at the start of the log.
@@ -58,17 +58,17 @@ pub struct Digests {
 }
 
 /// Identity of a text: its session and its owner.
-type Text = (SessionId, Option<UserId>, Option<AgentId>);
+type TextKey = (SessionId, Option<UserId>, Option<AgentId>);
 
 /// Texts with new parts, in order of arrival.
 #[derive(Debug, Default)]
-struct Stretch {
-    texts: Vec<Text>,
+struct PendingTexts {
+    texts: Vec<TextKey>,
     through: Cursor,
     has_more: bool,
 }
 
-impl Digests {
+impl DigestsPass {
     /// The name of the pass, in the ledger too.
     pub const NAME: &str = "digests";
 
@@ -85,37 +85,37 @@ impl Digests {
 
     /// Returns the ledger line that restarts the pass after digests were forgotten.
     pub fn again(at: Timestamp) -> LedgerLine {
-        line(Book::Pass, Self::NAME, at).with_through(Cursor::START)
+        line(LedgerKind::Pass, Self::NAME, at).with_through(Cursor::START)
     }
 
     /// Returns the texts without a digest that have parts after a position.
-    async fn stretch(&self, after: Cursor, known: &Known) -> Result<Stretch> {
+    async fn pending(&self, after: Cursor, known: &KnownDigests) -> Result<PendingTexts> {
         let read = EventFilter { roles: Within::Only(vec![Role::Document]), ..EventFilter::live() };
         let head = self.events.head().await?;
-        let mut stretch = Stretch { through: after, ..Stretch::default() };
+        let mut pending = PendingTexts { through: after, ..PendingTexts::default() };
         loop {
-            let page = self.events.scan(&read, stretch.through, PAGE).await?;
+            let page = self.events.scan(&read, pending.through, PAGE).await?;
             if page.is_empty() {
-                stretch.through = stretch.through.max(head);
-                return Ok(stretch);
+                pending.through = pending.through.max(head);
+                return Ok(pending);
             }
             for event in page {
-                let Some(kept) = event.kept() else { continue };
+                let Some(kept) = event.body() else { continue };
                 let text = (kept.session.clone(), kept.user.clone(), kept.agent.clone());
-                if is_part(kept) && !known.has(event.id) && !stretch.texts.contains(&text) {
-                    if stretch.texts.len() == AT_ONCE {
-                        stretch.has_more = true;
-                        return Ok(stretch);
+                if is_part(kept) && !known.has(event.id) && !pending.texts.contains(&text) {
+                    if pending.texts.len() == AT_ONCE {
+                        pending.has_more = true;
+                        return Ok(pending);
                     }
-                    stretch.texts.push(text);
+                    pending.texts.push(text);
                 }
-                stretch.through = Cursor(Some(event.seq));
+                pending.through = Cursor(Some(event.seq));
             }
         }
     }
 
     /// Returns the parts of a text, in order.
-    async fn parts(&self, (session, user, agent): &Text) -> Result<Vec<Event>> {
+    async fn parts(&self, (session, user, agent): &TextKey) -> Result<Vec<Event>> {
         let of_text = EventFilter {
             session: Within::Only(session.clone()),
             roles: Within::Only(vec![Role::Document]),
@@ -127,7 +127,7 @@ impl Digests {
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
             let is_of_text = |event: &Event| {
-                event.kept().is_some_and(|kept| is_part(kept) && kept.user == *user && kept.agent == *agent)
+                event.body().is_some_and(|kept| is_part(kept) && kept.user == *user && kept.agent == *agent)
             };
             parts.extend(page.into_iter().filter(is_of_text));
         }
@@ -167,26 +167,26 @@ impl Digests {
 }
 
 #[async_trait]
-impl Pass for Digests {
+impl Pass for DigestsPass {
     fn name(&self) -> &'static str {
         Self::NAME
     }
 
-    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<PassOutcome> {
         let after = read_through(&self.ledger, Self::NAME).await?;
-        let known = Known::of(&History::read(self.events.as_ref()).await?);
-        let stretch = self.stretch(after, &known).await?;
-        let mut looked = Looked {
-            through: Some(stretch.through),
-            waiting: u64::from(stretch.has_more),
-            ..Looked::default()
+        let known = KnownDigests::of(&History::read(self.events.as_ref()).await?);
+        let pending = self.pending(after, &known).await?;
+        let mut looked = PassOutcome {
+            through: Some(pending.through),
+            waiting: u64::from(pending.has_more),
+            ..PassOutcome::default()
         };
         let mut writer = self.writer.as_ref();
-        for text in &stretch.texts {
+        for text in &pending.texts {
             let parts = self.parts(text).await?;
-            let deed = deed(&parts, Vec::new(), Vec::new(), Importance::DEFAULT)?;
-            if !parts.is_empty() && !known.is_said(&deed) {
-                let is_for_rules = known.words.contains(&same(&deed));
+            let kind = operation_kind(&parts, Vec::new(), Vec::new(), Importance::DEFAULT)?;
+            if !parts.is_empty() && !known.is_said(&kind) {
+                let is_for_rules = known.words.contains(&operation_identity(&kind));
                 let mut none = None;
                 let by = if is_for_rules { &mut none } else { &mut writer };
                 looked.proposals.extend(self.digest(permit, by, &parts).await?);
@@ -198,23 +198,23 @@ impl Pass for Digests {
 
 /// The existing digests, and those that a person undid.
 #[derive(Debug)]
-struct Known {
+struct KnownDigests {
     parts: BTreeSet<EventId>,
     said: BTreeSet<u128>,
     /// Model digests that a person undid.
     words: BTreeSet<u128>,
 }
 
-impl Known {
+impl KnownDigests {
     fn of(history: &History) -> Self {
         let mut known = Self {
             parts: BTreeSet::new(),
             said: history.taken_back.clone(),
             words: history.words_taken_back.clone(),
         };
-        for (_, deed) in &history.operations {
-            if let Deed::Digest { from, .. } = deed {
-                known.said.insert(same(deed));
+        for (_, kind) in &history.operations {
+            if let OperationKind::Digest { from, .. } = kind {
+                known.said.insert(operation_identity(kind));
                 known.parts.extend(from);
             }
         }
@@ -227,8 +227,8 @@ impl Known {
     }
 
     /// Whether exactly these parts have a digest, or a person undid it.
-    fn is_said(&self, deed: &Deed) -> bool {
-        self.said.contains(&same(deed))
+    fn is_said(&self, kind: &OperationKind) -> bool {
+        self.said.contains(&operation_identity(kind))
     }
 }
 
@@ -240,9 +240,9 @@ fn is_part(kept: &NewEvent) -> bool {
 
 /// Returns the joined parts of a text, up to the read limit, as one event; `None` without parts.
 fn whole(parts: &[Event]) -> Option<NewEvent> {
-    let first = parts.iter().find_map(Event::kept)?;
+    let first = parts.iter().find_map(Event::body)?;
     let mut text = String::new();
-    for part in parts.iter().filter_map(Event::kept) {
+    for part in parts.iter().filter_map(Event::body) {
         if !text.is_empty() {
             text.push_str("\n\n");
         }
@@ -255,16 +255,21 @@ fn whole(parts: &[Event]) -> Option<NewEvent> {
     Some(NewEvent { content: text, ..first.clone() })
 }
 
-fn deed(parts: &[Event], entities: Vec<String>, tags: Vec<Tag>, importance: Importance) -> Result<Deed> {
-    let filed = Filed { category: Category::new(DOCUMENTS)?, tags, importance };
-    Ok(Deed::Digest { from: parts.iter().map(|part| part.id).collect(), entities, filed })
+fn operation_kind(
+    parts: &[Event],
+    entities: Vec<String>,
+    tags: Vec<Tag>,
+    importance: Importance,
+) -> Result<OperationKind> {
+    let classification = Classification { category: Category::new(DOCUMENTS)?, tags, importance };
+    Ok(OperationKind::Digest { from: parts.iter().map(|part| part.id).collect(), entities, classification })
 }
 
 fn proposal(parts: &[Event], digest: Digest, producer: Producer, because: &str) -> Result<Proposal> {
     let mut entities = digest.entities;
     entities.truncate(MOST_NAMED);
-    let deed = deed(parts, entities, digest.topics, digest.importance)?;
-    let shown = deed.names();
-    let operation = Operation { deed, producer, prompt: None, shown, because: because.to_owned() };
+    let kind = operation_kind(parts, entities, digest.topics, digest.importance)?;
+    let shown = kind.names();
+    let operation = Operation { kind, producer, prompt: None, shown, because: because.to_owned() };
     Ok(Proposal { operation, text: digest.text })
 }

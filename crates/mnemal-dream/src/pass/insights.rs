@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Book, Category, Completion, Consultant, Cursor, Deed, ErrorKind, EventFilter, EventId,
-    EventStore, Filed, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerLine,
-    LedgerStore, Looked, Pass, PromptHash, Proposal, Result, Role, Slot, Summarizer, Tag, Timestamp,
-    TokenCount, Within,
+    BackgroundPermit, CachingModel, Category, Classification, Completion, Cursor, ErrorKind, EventFilter,
+    EventId, EventStore, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerKind,
+    LedgerLine, LedgerStore, OperationKind, Pass, PassOutcome, PromptHash, Proposal, Result, Role, Slot,
+    Summarizer, Tag, Timestamp, TokenCount, Within,
 };
 use mnemal_text::{fold, jaccard, shingles};
 
 use super::{proposal, read_through};
 use crate::check::NEAR;
 use crate::dreamer::line;
-use crate::history::{History, same};
+use crate::history::{History, operation_identity};
 use crate::note::{extent, maker, open};
 
 /// Common entities and topics that connect two notes. Source: GB-37, the rule of a connection.
@@ -54,7 +54,7 @@ pub trait Namer: std::fmt::Debug + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub struct InsightWriter {
     /// The model.
-    pub consultant: Consultant,
+    pub consultant: CachingModel,
     /// Makes the questions and parses the answers.
     pub writer: Arc<dyn Summarizer>,
 }
@@ -66,7 +66,7 @@ pub struct InsightWriter {
 /// the next cycle. Topics are the topics and tags of notes. With a model, it states what the notes of a group show
 /// together; an unusable or missing answer falls back to the line by rule.
 #[derive(Clone, Debug)]
-pub struct Insights {
+pub struct InsightsPass {
     /// The event log.
     pub events: Arc<dyn EventStore>,
     /// The notes.
@@ -81,19 +81,19 @@ pub struct Insights {
 
 /// New notes, oldest first.
 #[derive(Debug, Default)]
-struct Pending {
+struct PendingNotes {
     notes: Vec<EventId>,
     through: Cursor,
     has_more: bool,
 }
 
-impl Insights {
+impl InsightsPass {
     /// The name of the pass, in the ledger too.
     pub const NAME: &str = "insights";
 
     /// Returns the ledger line that restarts the pass after insights were undone.
     pub fn again(at: Timestamp) -> LedgerLine {
-        line(Book::Pass, Self::NAME, at).with_through(Cursor::START)
+        line(LedgerKind::Pass, Self::NAME, at).with_through(Cursor::START)
     }
 
     /// Returns the oldest of these notes after a position, up to the number per run.
@@ -102,9 +102,9 @@ impl Insights {
         after: Cursor,
         end: Cursor,
         notes: &BTreeMap<EventId, &Learning>,
-    ) -> Result<Pending> {
+    ) -> Result<PendingNotes> {
         let made = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
-        let mut pending = Pending { through: after, ..Pending::default() };
+        let mut pending = PendingNotes { through: after, ..PendingNotes::default() };
         loop {
             let page = self.events.scan(&made, pending.through, PAGE).await?;
             let is_last = page.len() < PAGE.get();
@@ -128,7 +128,7 @@ impl Insights {
         }
     }
 
-    fn read<'r>(&self, row: &'r Learning) -> Read<'r> {
+    fn read<'r>(&self, row: &'r Learning) -> NoteTopics<'r> {
         let topics = row.topics.iter().cloned().chain(row.tags.iter().map(ToString::to_string));
         let (mut about, mut keys) = (Vec::new(), BTreeSet::new());
         for one in self.namer.names(&row.content).into_iter().chain(topics) {
@@ -136,12 +136,12 @@ impl Insights {
                 about.push(one);
             }
         }
-        Read { row, about, keys, words: shingles(&row.content, 1) }
+        NoteTopics { row, about, keys, words: shingles(&row.content, 1) }
     }
 
     /// Analyzes the new notes, then the old ones that may share something with one.
-    fn read_all<'r>(&self, new: &[&'r Learning], old: &[&'r Learning]) -> Vec<Read<'r>> {
-        let mut read: Vec<Read<'r>> = new.iter().map(|row| self.read(row)).collect();
+    fn read_all<'r>(&self, new: &[&'r Learning], old: &[&'r Learning]) -> Vec<NoteTopics<'r>> {
+        let mut read: Vec<NoteTopics<'r>> = new.iter().map(|row| self.read(row)).collect();
         let wanted: BTreeSet<String> = read.iter().flat_map(|one| &one.keys).cloned().collect();
         let may_share = |row: &&&Learning| {
             let said = fold(&row.content);
@@ -154,12 +154,12 @@ impl Insights {
 }
 
 #[async_trait]
-impl Pass for Insights {
+impl Pass for InsightsPass {
     fn name(&self) -> &'static str {
         Self::NAME
     }
 
-    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<PassOutcome> {
         let (after, end) = (read_through(&self.ledger, Self::NAME).await?, self.learnings.cursor().await?);
         let rows = self.learnings.all(&LearningFilter::all()).await?;
         let is_insight = |row: &&Learning| row.kind == LearningKind::Insight;
@@ -171,7 +171,7 @@ impl Pass for Insights {
             // A single note waits for another; without any the position advances, so that nothing is scanned twice.
             let through = if pending.notes.is_empty() { pending.through } else { after };
             let skipped = Some("fewer than two notes are new".to_owned());
-            return Ok(Looked { through: Some(through), skipped, ..Looked::default() });
+            return Ok(PassOutcome { through: Some(through), skipped, ..PassOutcome::default() });
         }
         // A source of an insight is connected already, even if the insight is no longer live.
         let insights = rows.iter().filter(is_insight);
@@ -182,10 +182,10 @@ impl Pass for Insights {
         let (new, mut old): (Vec<&Learning>, Vec<&Learning>) = notes.into_iter().partition(is_new);
         old.drain(..old.len().saturating_sub(OLDER));
         let read = self.read_all(&new, &old);
-        let mut looked = Looked {
+        let mut looked = PassOutcome {
             through: Some(pending.through),
             waiting: u64::from(pending.has_more),
-            ..Looked::default()
+            ..PassOutcome::default()
         };
         let mut writer = self.writer.as_ref();
         let taken_back = match writer {
@@ -194,10 +194,10 @@ impl Pass for Insights {
         };
         let groups = groups(&read, new.len());
         if groups.is_empty() {
-            looked.skipped = Some(unconnected(&read, new.len()).to_owned());
+            looked.skipped = Some(why_unconnected(&read, new.len()).to_owned());
         }
         for group in groups {
-            let is_for_rules = taken_back.contains(&same(&deed(&group, IMPORTANCE)?));
+            let is_for_rules = taken_back.contains(&operation_identity(&operation_kind(&group, IMPORTANCE)?));
             let written = match writer.filter(|_| !is_for_rules) {
                 Some(by) => by.insight(permit, &group).await.map(Some),
                 None => Ok(None),
@@ -216,14 +216,14 @@ impl Pass for Insights {
 }
 
 /// A note with its entities and topics, in order and as keys.
-struct Read<'r> {
+struct NoteTopics<'r> {
     row: &'r Learning,
     about: Vec<String>,
     keys: BTreeSet<String>,
     words: Vec<u64>,
 }
 
-impl Read<'_> {
+impl NoteTopics<'_> {
     fn is_connected(&self, other: &Self) -> bool {
         let (a, b) = (self.row, other.row);
         if a.user != b.user || a.agent != b.agent || a.level != b.level {
@@ -237,8 +237,8 @@ impl Read<'_> {
 }
 
 /// Returns why none of the notes, of which the first `new` are new, is connected with another.
-fn unconnected(read: &[Read<'_>], new: usize) -> &'static str {
-    let is_near = |(place, one): (usize, &Read<'_>)| {
+fn why_unconnected(read: &[NoteTopics<'_>], new: usize) -> &'static str {
+    let is_near = |(place, one): (usize, &NoteTopics<'_>)| {
         read.iter().skip(place + 1).any(|other| jaccard(&one.words, &other.words) >= NEAR)
     };
     if read.iter().enumerate().take(new).any(is_near) {
@@ -249,13 +249,13 @@ fn unconnected(read: &[Read<'_>], new: usize) -> &'static str {
 }
 
 /// Connected notes, with their common entities and topics.
-struct Group<'r> {
+struct NoteGroup<'r> {
     notes: Vec<&'r Learning>,
     about: Vec<String>,
 }
 
 /// Groups notes, of which the first `new` are new; each note is in one group at most, and each group has a new one.
-fn groups<'r>(read: &[Read<'r>], new: usize) -> Vec<Group<'r>> {
+fn groups<'r>(read: &[NoteTopics<'r>], new: usize) -> Vec<NoteGroup<'r>> {
     let mut taken = BTreeSet::new();
     let mut groups = Vec::new();
     for (place, first) in read.iter().enumerate().take(new) {
@@ -281,32 +281,32 @@ fn groups<'r>(read: &[Read<'r>], new: usize) -> Vec<Group<'r>> {
         let about = first.about.iter().filter(|one| common.contains(&fold(one))).take(NAMED).cloned();
         let mut notes: Vec<&Learning> = group.into_iter().map(|(_, one)| one.row).collect();
         notes.sort_by_key(|row| (row.created_at, row.id));
-        groups.push(Group { notes, about: about.collect() });
+        groups.push(NoteGroup { notes, about: about.collect() });
     }
     groups
 }
 
 /// States what a group has in common, the number of its notes, and their dates.
-fn insight(group: &Group<'_>) -> Result<Proposal> {
-    let text = format!("{} are about {}.", extent(&group.notes), listed(&group.about));
-    let deed = deed(group, IMPORTANCE)?;
-    Ok(proposal(Insights::NAME, deed, "they share names or topics", text))
+fn insight(group: &NoteGroup<'_>) -> Result<Proposal> {
+    let text = format!("{} are about {}.", extent(&group.notes), join_names(&group.about));
+    let kind = operation_kind(group, IMPORTANCE)?;
+    Ok(proposal(InsightsPass::NAME, kind, "they share names or topics", text))
 }
 
 /// The conclusion from the notes of a group.
-fn deed(group: &Group<'_>, importance: f32) -> Result<Deed> {
+fn operation_kind(group: &NoteGroup<'_>, importance: f32) -> Result<OperationKind> {
     let from: Vec<EventId> = group.notes.iter().filter_map(|row| maker(row)).collect();
-    let filed = Filed {
+    let classification = Classification {
         category: Category::new(INSIGHTS)?,
         tags: Vec::new(),
         importance: Importance::new(importance)?,
     };
-    Ok(Deed::Infer { from, kind: LearningKind::Insight, filed })
+    Ok(OperationKind::Infer { from, kind: LearningKind::Insight, classification })
 }
 
 impl InsightWriter {
     /// Asks a model what the notes of a group show together.
-    async fn insight(&self, permit: &mut BackgroundPermit, group: &Group<'_>) -> Result<Proposal> {
+    async fn insight(&self, permit: &mut BackgroundPermit, group: &NoteGroup<'_>) -> Result<Proposal> {
         let parts: Vec<&str> = group.notes.iter().map(|row| row.content.as_str()).collect();
         let prompt = self.writer.prompt(None, &parts, WRITTEN);
         let hash = PromptHash::of(self.consultant.model.model(), &prompt);
@@ -314,15 +314,19 @@ impl InsightWriter {
         let sources: Vec<EventId> = rows.map(|source| source.event).collect();
         let read = |completion: &Completion| self.writer.parse(None, &parts, WRITTEN, completion);
         let text = self.consultant.ask(permit, &prompt, &sources, read).await?.replace('\n', " ");
-        let mut proposal =
-            proposal(Insights::NAME, deed(group, IMPORTANCE_BY_MODEL)?, "a model says what they show", text);
+        let mut proposal = proposal(
+            InsightsPass::NAME,
+            operation_kind(group, IMPORTANCE_BY_MODEL)?,
+            "a model says what they show",
+            text,
+        );
         proposal.operation.producer = self.consultant.producer(&self.writer.producer());
         proposal.operation.prompt = Some(hash);
         Ok(proposal)
     }
 }
 
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),

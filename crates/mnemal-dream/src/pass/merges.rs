@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, Clock, Consultant, Deed, Embedder, ErrorKind, EventId, Filed, Learning, LearningFilter,
-    LearningStore, LedgerStore, Left, Looked, Operation, Pass, PromptHash, Proposal, Result, Slot,
-    Summarizer, Tag, Timestamp, TokenCount, unusable,
+    BackgroundPermit, CachingModel, Classification, Clock, Embedder, ErrorKind, EventId, Learning,
+    LearningFilter, LearningStore, LedgerStore, Operation, OperationKind, Pass, PassOutcome, PromptHash,
+    Proposal, Result, SkippedGroup, Slot, Summarizer, Tag, Timestamp, TokenCount, unusable,
 };
 use mnemal_text::{estimate_tokens, jaccard, shingles};
 
-use super::near::{denials, is_said_by_one};
+use super::near_duplicates::{denials, is_said_by_one};
 use crate::check::NEAR;
 use crate::note::{is_of_one, maker, open};
-use crate::settled::{Settled, Standing};
-use crate::wording::{Wording, Words};
+use crate::retry_backoff::{GroupState, RetryBackoff};
+use crate::wording::{RewriteRules, WordCounts};
 
 /// Most notes that are compared, the newest. Source: RockBot, up to 1,000 live memories per run.
 const MOST: usize = 1_000;
@@ -44,7 +44,7 @@ const TAGS: usize = 64;
 /// given up (ADR 30); one that adds something is requested again as often. The dreamer checks the result like every
 /// proposal. A pair without a usable answer is retried after 7 days, then 14, 28, and every 56.
 #[derive(Clone, Debug)]
-pub struct Merges {
+pub struct MergesPass {
     /// The notes, for reading.
     pub learnings: Arc<dyn LearningStore>,
     /// The embedder of the notes; without it, or if it fails, nearness is by words alone.
@@ -54,22 +54,22 @@ pub struct Merges {
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The model.
-    pub consultant: Consultant,
+    pub consultant: CachingModel,
     /// Makes the questions and parses the answers.
     pub writer: Arc<dyn Summarizer>,
     /// The words that must be preserved in a text.
-    pub wording: Wording,
+    pub wording: RewriteRules,
 }
 
 /// A note with its comparison features.
-struct Compared<'r> {
+struct NoteFeatures<'r> {
     row: &'r Learning,
     words: Vec<u64>,
     /// Normalized to length 1.
     vector: Option<Vec<f32>>,
 }
 
-impl Compared<'_> {
+impl NoteFeatures<'_> {
     fn is_near(&self, other: &Self) -> bool {
         let mean_the_same = || match (&self.vector, &other.vector) {
             (Some(one), Some(other)) => {
@@ -82,17 +82,17 @@ impl Compared<'_> {
 }
 
 /// The result for a pair.
-struct Merged {
+struct MergeAttempt {
     proposal: Proposal,
     /// 1 if an answer omitted something and a later one did not.
     repaired: u64,
 }
 
-impl Merges {
+impl MergesPass {
     /// Computes the comparison features of notes.
-    async fn compared<'r>(&self, notes: &[&'r Learning]) -> Vec<Compared<'r>> {
-        let of = |row: &&'r Learning| Compared { row, words: shingles(&row.content, 1), vector: None };
-        let mut compared: Vec<Compared<'r>> = notes.iter().map(of).collect();
+    async fn features<'r>(&self, notes: &[&'r Learning]) -> Vec<NoteFeatures<'r>> {
+        let of = |row: &&'r Learning| NoteFeatures { row, words: shingles(&row.content, 1), vector: None };
+        let mut compared: Vec<NoteFeatures<'r>> = notes.iter().map(of).collect();
         let Slot::Filled(embedder) = &self.embedder else { return compared };
         for some in compared.chunks_mut(BATCH) {
             let texts: Vec<&str> = some.iter().map(|one| one.row.content.as_str()).collect();
@@ -105,12 +105,12 @@ impl Merges {
         compared
     }
 
-    async fn merged(
+    async fn merge(
         &self,
         permit: &mut BackgroundPermit,
         (one, other): (&Learning, &Learning),
-        words: &Words,
-    ) -> Result<Option<Merged>> {
+        words: &WordCounts,
+    ) -> Result<Option<MergeAttempt>> {
         let (Some(first), Some(second)) = (maker(one), maker(other)) else { return Ok(None) };
         let parts = [one.content.as_str(), other.content.as_str()];
         let tokens: u32 = parts.iter().map(|part| estimate_tokens(part)).sum();
@@ -124,7 +124,7 @@ impl Merges {
             .consultant
             .ask(permit, &prompt, &sources, |completion| {
                 let text = self.writer.parse(None, &parts, budget, completion)?.replace('\n', " ");
-                let missing = words.uncovered(&text, &[one, other]);
+                let missing = words.missing_specifics(&text, &[one, other]);
                 if missing.is_empty() {
                     return Ok(text);
                 }
@@ -133,36 +133,37 @@ impl Merges {
                 Err(unusable(format!("it leaves out {}", missing.join(", "))))
             })
             .await?;
-        let deed = Deed::Merge { notes: vec![first, second], filed: filed(one, other) };
+        let kind =
+            OperationKind::Merge { notes: vec![first, second], classification: classification(one, other) };
         let operation = Operation {
-            deed,
+            kind,
             producer: self.consultant.producer(&self.writer.producer()),
             prompt: Some(hash),
             shown: vec![first, second],
             because: "a model made one of two near notes".to_owned(),
         };
         let repaired = u64::from(is_repaired.into_inner());
-        Ok(Some(Merged { proposal: Proposal { operation, text }, repaired }))
+        Ok(Some(MergeAttempt { proposal: Proposal { operation, text }, repaired }))
     }
 }
 
 #[async_trait]
-impl Pass for Merges {
+impl Pass for MergesPass {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<PassOutcome> {
         let rows = self.learnings.all(&LearningFilter::all()).await?;
-        let settled = Settled::read(&self.ledger, NAME).await?;
+        let settled = RetryBackoff::read(&self.ledger, NAME).await?;
         let notes = open(&rows);
-        let notes = self.compared(notes.get(notes.len().saturating_sub(MOST)..).unwrap_or_default()).await;
+        let notes = self.features(notes.get(notes.len().saturating_sub(MOST)..).unwrap_or_default()).await;
         let words = self.wording.of(&rows).await;
         let pairs = pairs(&notes, &settled, self.clock.now(), &words);
         let waiting = pairs.len().saturating_sub(AT_ONCE) as u64;
-        let mut looked = Looked { waiting, ..Looked::default() };
+        let mut looked = PassOutcome { waiting, ..PassOutcome::default() };
         for (one, other) in pairs.into_iter().take(AT_ONCE) {
-            match self.merged(permit, (one, other), &words).await {
+            match self.merge(permit, (one, other), &words).await {
                 Ok(Some(merged)) => {
                     looked.repaired += merged.repaired;
                     looked.proposals.push(merged.proposal);
@@ -170,7 +171,9 @@ impl Pass for Merges {
                 Ok(None) => {}
                 Err(error) if error.kind() == ErrorKind::Unsupported => {
                     let notes = maker(one).into_iter().chain(maker(other)).collect();
-                    looked.left.push(Left { notes, why: "no answer of the model could be used".to_owned() });
+                    looked
+                        .left
+                        .push(SkippedGroup { notes, why: "no answer of the model could be used".to_owned() });
                 }
                 Err(error) if looked.proposals.is_empty() && looked.left.is_empty() => return Err(error),
                 // Earlier answers are kept.
@@ -186,10 +189,10 @@ impl Pass for Merges {
 
 /// Returns the pairs to ask about, each note in one of them: new pairs first, then retried ones, the longest overdue first.
 fn pairs<'r>(
-    notes: &[Compared<'r>],
-    settled: &Settled,
+    notes: &[NoteFeatures<'r>],
+    settled: &RetryBackoff,
     now: Timestamp,
-    words: &Words,
+    words: &WordCounts,
 ) -> Vec<(&'r Learning, &'r Learning)> {
     let mut found = Vec::new();
     for (place, first) in notes.iter().enumerate() {
@@ -199,10 +202,10 @@ fn pairs<'r>(
                 continue;
             }
             let names: Vec<EventId> = maker(one).into_iter().chain(maker(other)).collect();
-            match settled.standing(NAME, &names, now) {
-                Standing::Closed => {}
-                Standing::New => found.push((Duration::MAX, one, other)),
-                Standing::Reopened(late) => found.push((late, one, other)),
+            match settled.state(NAME, &names, now) {
+                GroupState::Closed => {}
+                GroupState::New => found.push((Duration::MAX, one, other)),
+                GroupState::Reopened(late) => found.push((late, one, other)),
             }
         }
     }
@@ -219,7 +222,7 @@ fn pairs<'r>(
 }
 
 /// Whether two near notes overlap, and neither contains the other.
-fn is_for_a_writer(one: &Learning, other: &Learning, words: &Words) -> bool {
+fn is_for_a_writer(one: &Learning, other: &Learning, words: &WordCounts) -> bool {
     let numbers = |row: &Learning| -> BTreeSet<String> {
         let words = row.content.split(|sign: char| !sign.is_alphanumeric());
         words.filter(|word| word.contains(char::is_numeric)).map(str::to_owned).collect()
@@ -231,9 +234,13 @@ fn is_for_a_writer(one: &Learning, other: &Learning, words: &Words) -> bool {
 }
 
 /// The filing of the merged note: as the older one, with all tags and the greater importance.
-fn filed(one: &Learning, other: &Learning) -> Filed {
+fn classification(one: &Learning, other: &Learning) -> Classification {
     let tags: BTreeSet<&Tag> = one.tags.iter().chain(&other.tags).collect();
     let importance =
         if other.importance.get() > one.importance.get() { other.importance } else { one.importance };
-    Filed { category: one.category.clone(), tags: tags.into_iter().take(TAGS).cloned().collect(), importance }
+    Classification {
+        category: one.category.clone(),
+        tags: tags.into_iter().take(TAGS).cloned().collect(),
+        importance,
+    }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Appraiser, BackgroundPermit, Book, Consultant, Cursor, Deed, ErrorKind, Event, EventFilter, EventId,
-    EventStore, FEWEST_STEPS, LedgerLine, LedgerStore, Left, Looked, MOST_STEPS, NewEvent, Operation, Pass,
-    PromptHash, Proposal, Result, Role, Seq, Slot, Trust, Within,
+    BackgroundPermit, CachingModel, Cursor, ErrorKind, Event, EventFilter, EventId, EventStore, FEWEST_STEPS,
+    LedgerKind, LedgerLine, LedgerStore, MOST_STEPS, NewEvent, Operation, OperationKind, Pass, PassOutcome,
+    PromptHash, Proposal, Result, Role, Seq, SkippedGroup, Slot, TaskEvaluator, Trust, Within,
 };
 
 use crate::check::{is_end, step};
@@ -37,58 +37,58 @@ const LINES: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero")
 /// Each end is asked about once, in log order. After three unusable answers it counts as processed; while the model is
 /// unavailable, the next cycle asks about the same.
 #[derive(Clone, Debug)]
-pub struct Objectives {
+pub struct ObjectivesPass {
     /// The event log.
     pub events: Arc<dyn EventStore>,
     /// How far it was read; without a ledger a cycle begins at the start of the log.
     pub ledger: Slot<dyn LedgerStore>,
     /// The model.
-    pub consultant: Consultant,
+    pub consultant: CachingModel,
     /// Makes the questions and parses the answers.
-    pub appraiser: Arc<dyn Appraiser>,
+    pub appraiser: Arc<dyn TaskEvaluator>,
 }
 
 /// Task ends after a position.
 #[derive(Debug, Default)]
-struct Stretch {
+struct FinishedTasks {
     ends: Vec<Event>,
     through: Cursor,
 }
 
-impl Objectives {
+impl ObjectivesPass {
     async fn read_through(&self) -> Result<Cursor> {
         let Slot::Filled(ledger) = &self.ledger else { return Ok(Cursor::START) };
-        let lines = ledger.lines(Book::Pass, LINES).await?;
+        let lines = ledger.lines(LedgerKind::Pass, LINES).await?;
         Ok(lines.iter().find(|line| line.key == NAME).map_or(Cursor::START, LedgerLine::through))
     }
 
     /// Returns the task ends after a position, up to the number per cycle.
-    async fn stretch(&self, after: Cursor, head: Cursor) -> Result<Stretch> {
+    async fn finished_tasks(&self, after: Cursor, head: Cursor) -> Result<FinishedTasks> {
         let observed = EventFilter { roles: Within::Only(vec![Role::Document]), ..EventFilter::live() };
-        let mut stretch = Stretch { through: after, ..Stretch::default() };
+        let mut finished = FinishedTasks { through: after, ..FinishedTasks::default() };
         for _ in 0..PAGES {
-            let page = self.events.scan(&observed, stretch.through, PAGE).await?;
+            let page = self.events.scan(&observed, finished.through, PAGE).await?;
             let is_last = page.len() < PAGE.get();
             for event in page {
-                stretch.through = Cursor(Some(event.seq));
-                if event.kept().is_some_and(is_end) {
-                    stretch.ends.push(event);
-                    if stretch.ends.len() == AT_ONCE {
-                        return Ok(stretch);
+                finished.through = Cursor(Some(event.seq));
+                if event.body().is_some_and(is_end) {
+                    finished.ends.push(event);
+                    if finished.ends.len() == AT_ONCE {
+                        return Ok(finished);
                     }
                 }
             }
             if is_last {
-                stretch.through = stretch.through.max(head);
-                return Ok(stretch);
+                finished.through = finished.through.max(head);
+                return Ok(finished);
             }
         }
-        Ok(stretch)
+        Ok(finished)
     }
 
     /// Returns the events of a task up to its end, oldest first, as many as are shown.
     async fn steps(&self, end: &Event) -> Result<Vec<Event>> {
-        let task = end.kept().and_then(NewEvent::task);
+        let task = end.body().and_then(NewEvent::task);
         let from = end.seq.0.saturating_sub(BACK);
         let mut after = Cursor((from > 0).then_some(Seq(from)));
         let mut steps = Vec::new();
@@ -99,7 +99,7 @@ impl Objectives {
             let is_step = |event: &Event| {
                 event.seq <= end.seq
                     && event.trust > Trust::Echo
-                    && event.kept().is_some_and(|kept| kept.task() == task)
+                    && event.body().is_some_and(|kept| kept.task() == task)
             };
             steps.extend(page.into_iter().filter(is_step));
         }
@@ -111,13 +111,13 @@ impl Objectives {
     }
 
     /// Asks about a finished task; proposes nothing for one with few events, or without a lesson.
-    async fn judged(&self, permit: &mut BackgroundPermit, end: &Event) -> Result<Option<Proposal>> {
+    async fn evaluate(&self, permit: &mut BackgroundPermit, end: &Event) -> Result<Option<Proposal>> {
         let events = self.steps(end).await?;
         if events.len() < FEWEST_STEPS {
             return Ok(None);
         }
         let turns: Vec<EventId> = events.iter().map(|event| event.id).collect();
-        let steps: Vec<String> = events.iter().filter_map(Event::kept).map(step).collect();
+        let steps: Vec<String> = events.iter().filter_map(Event::body).map(step).collect();
         let prompt = self.appraiser.prompt(&steps);
         let hash = PromptHash::of(self.consultant.model.model(), &prompt);
         let read = |completion: &_| self.appraiser.parse(&steps, completion);
@@ -125,7 +125,7 @@ impl Objectives {
             return Ok(None);
         };
         let operation = Operation {
-            deed: Deed::Assess { turns: turns.clone(), score: appraisal.score },
+            kind: OperationKind::Assess { turns: turns.clone(), score: appraisal.score },
             producer: self.consultant.producer(&self.appraiser.producer()),
             prompt: Some(hash),
             shown: turns,
@@ -136,19 +136,19 @@ impl Objectives {
 }
 
 #[async_trait]
-impl Pass for Objectives {
+impl Pass for ObjectivesPass {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    async fn run(&self, permit: &mut BackgroundPermit) -> Result<Looked> {
+    async fn run(&self, permit: &mut BackgroundPermit) -> Result<PassOutcome> {
         let (after, head) = (self.read_through().await?, self.events.head().await?);
-        let stretch = self.stretch(after, head).await?;
-        let mut looked = Looked { through: Some(after), ..Looked::default() };
-        for end in &stretch.ends {
-            match self.judged(permit, end).await {
+        let finished = self.finished_tasks(after, head).await?;
+        let mut looked = PassOutcome { through: Some(after), ..PassOutcome::default() };
+        for end in &finished.ends {
+            match self.evaluate(permit, end).await {
                 Ok(proposal) => looked.proposals.extend(proposal),
-                Err(error) if error.kind() == ErrorKind::Unsupported => looked.left.push(Left {
+                Err(error) if error.kind() == ErrorKind::Unsupported => looked.left.push(SkippedGroup {
                     notes: vec![end.id],
                     why: "no answer of the model could be used".to_owned(),
                 }),
@@ -161,8 +161,8 @@ impl Pass for Objectives {
             }
             looked.through = Some(Cursor(Some(end.seq)));
         }
-        looked.through = Some(stretch.through);
-        looked.waiting = u64::from(stretch.through < head);
+        looked.through = Some(finished.through);
+        looked.waiting = u64::from(finished.through < head);
         Ok(looked)
     }
 }

@@ -1,8 +1,8 @@
 //! An operation of the engine as a part of a line of our export.
 
 use mnemal_core::{
-    Category, Deed, Error, EventId, Filed, Importance, LearningKind, Operation, Pointed, Predicate, Producer,
-    PromptHash, Result, Source, Span, Tag,
+    Category, ClaimSpans, Classification, Error, EventId, Importance, LearningKind, Operation, OperationKind,
+    Predicate, Producer, PromptHash, Result, Source, Span, Tag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,8 @@ use super::wire::{cardinality_of, ids, texts};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OperationLine {
-    deed: DeedLine,
+    #[serde(rename = "deed")]
+    kind: OperationKindLine,
     producer: (String, u32),
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prompt: Option<[u8; 32]>,
@@ -22,10 +23,11 @@ pub(crate) struct OperationLine {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum DeedLine {
+enum OperationKindLine {
     Merge {
         notes: Vec<String>,
-        filed: FiledLine,
+        #[serde(rename = "filed")]
+        classification: ClassificationLine,
     },
     Retire {
         notes: Vec<String>,
@@ -33,19 +35,21 @@ enum DeedLine {
     },
     Refine {
         note: String,
-        filed: FiledLine,
+        #[serde(rename = "filed")]
+        classification: ClassificationLine,
     },
     Infer {
         from: Vec<String>,
         kind: String,
-        filed: FiledLine,
+        #[serde(rename = "filed")]
+        classification: ClassificationLine,
     },
     Compress {
         turns: Vec<String>,
     },
     Claim {
         turn: String,
-        claims: Vec<PointedLine>,
+        claims: Vec<ClaimSpansLine>,
     },
     Summarize {
         node: String,
@@ -64,7 +68,8 @@ enum DeedLine {
         from: Vec<String>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         entities: Vec<String>,
-        filed: FiledLine,
+        #[serde(rename = "filed")]
+        classification: ClassificationLine,
     },
     Cardinality {
         predicate: String,
@@ -81,7 +86,7 @@ enum DeedLine {
 /// A claim by the places of its words.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PointedLine {
+struct ClaimSpansLine {
     predicate: String,
     quote: (u32, u32),
     value: (u32, u32),
@@ -91,7 +96,7 @@ struct PointedLine {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FiledLine {
+struct ClassificationLine {
     category: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
@@ -101,7 +106,7 @@ struct FiledLine {
 impl From<&Operation> for OperationLine {
     fn from(operation: &Operation) -> Self {
         Self {
-            deed: DeedLine::from(&operation.deed),
+            kind: OperationKindLine::from(&operation.kind),
             producer: (operation.producer.id.clone(), operation.producer.version),
             prompt: operation.prompt.map(|hash| hash.0),
             shown: texts(&operation.shown),
@@ -110,45 +115,56 @@ impl From<&Operation> for OperationLine {
     }
 }
 
-impl From<&Deed> for DeedLine {
-    fn from(deed: &Deed) -> Self {
-        match deed {
-            Deed::Merge { notes, filed } => Self::Merge { notes: texts(notes), filed: filed.into() },
-            Deed::Retire { notes, into } => {
+impl From<&OperationKind> for OperationKindLine {
+    fn from(operation_kind: &OperationKind) -> Self {
+        match operation_kind {
+            OperationKind::Merge { notes, classification } => {
+                Self::Merge { notes: texts(notes), classification: classification.into() }
+            }
+            OperationKind::Retire { notes, into } => {
                 Self::Retire { notes: texts(notes), into: into.map(|id| id.to_string()) }
             }
-            Deed::Refine { note, filed } => Self::Refine { note: note.to_string(), filed: filed.into() },
-            Deed::Infer { from, kind, filed } => {
-                Self::Infer { from: texts(from), kind: kind.as_str().to_owned(), filed: filed.into() }
+            OperationKind::Refine { note, classification } => {
+                Self::Refine { note: note.to_string(), classification: classification.into() }
             }
-            Deed::Compress { turns } => Self::Compress { turns: texts(turns) },
-            Deed::Claim { turn, claims } => {
-                Self::Claim { turn: turn.to_string(), claims: claims.iter().map(PointedLine::from).collect() }
-            }
-            Deed::Summarize { node, of, rests } => Self::Summarize {
+            OperationKind::Infer { from, kind, classification } => Self::Infer {
+                from: texts(from),
+                kind: kind.as_str().to_owned(),
+                classification: classification.into(),
+            },
+            OperationKind::Compress { turns } => Self::Compress { turns: texts(turns) },
+            OperationKind::Claim { turn, claims } => Self::Claim {
+                turn: turn.to_string(),
+                claims: claims.iter().map(ClaimSpansLine::from).collect(),
+            },
+            OperationKind::Summarize { node, of, rests } => Self::Summarize {
                 node: node.to_string(),
                 of: of.iter().map(|one| (one.event.to_string(), one.span.start, one.span.end)).collect(),
                 rests: rests.clone(),
             },
-            Deed::Prefer { turn, quote } => {
+            OperationKind::Prefer { turn, quote } => {
                 Self::Prefer { turn: turn.to_string(), quote: (quote.start, quote.end) }
             }
-            Deed::Assess { turns, score } => Self::Assess { turns: texts(turns), score: *score },
-            Deed::Digest { from, entities, filed } => {
-                Self::Digest { from: texts(from), entities: entities.clone(), filed: filed.into() }
-            }
-            Deed::Cardinality { predicate, cardinality } => Self::Cardinality {
+            OperationKind::Assess { turns, score } => Self::Assess { turns: texts(turns), score: *score },
+            OperationKind::Digest { from, entities, classification } => Self::Digest {
+                from: texts(from),
+                entities: entities.clone(),
+                classification: classification.into(),
+            },
+            OperationKind::Cardinality { predicate, cardinality } => Self::Cardinality {
                 predicate: predicate.to_string(),
                 cardinality: cardinality.as_str().to_owned(),
             },
-            Deed::Suggest { one, into } => Self::Suggest { one: one.to_string(), into: into.to_string() },
+            OperationKind::Suggest { one, into } => {
+                Self::Suggest { one: one.to_string(), into: into.to_string() }
+            }
             _ => Self::Unknown,
         }
     }
 }
 
-impl From<&Pointed> for PointedLine {
-    fn from(claim: &Pointed) -> Self {
+impl From<&ClaimSpans> for ClaimSpansLine {
+    fn from(claim: &ClaimSpans) -> Self {
         let ends = |span: Span| (span.start, span.end);
         Self {
             predicate: claim.predicate.as_str().to_owned(),
@@ -159,10 +175,10 @@ impl From<&Pointed> for PointedLine {
     }
 }
 
-impl PointedLine {
-    fn read(self) -> Result<Pointed> {
+impl ClaimSpansLine {
+    fn read(self) -> Result<ClaimSpans> {
         let span = |(start, end)| Span { start, end };
-        Ok(Pointed {
+        Ok(ClaimSpans {
             predicate: Predicate::new(self.predicate)?,
             quote: span(self.quote),
             value: span(self.value),
@@ -171,12 +187,12 @@ impl PointedLine {
     }
 }
 
-impl From<&Filed> for FiledLine {
-    fn from(filed: &Filed) -> Self {
+impl From<&Classification> for ClassificationLine {
+    fn from(classification: &Classification) -> Self {
         Self {
-            category: filed.category.to_string(),
-            tags: filed.tags.iter().map(ToString::to_string).collect(),
-            importance: filed.importance.get(),
+            category: classification.category.to_string(),
+            tags: classification.tags.iter().map(ToString::to_string).collect(),
+            importance: classification.importance.get(),
         }
     }
 }
@@ -184,7 +200,7 @@ impl From<&Filed> for FiledLine {
 impl OperationLine {
     pub(super) fn read(self) -> Result<Operation> {
         Ok(Operation {
-            deed: self.deed.read()?,
+            kind: self.kind.read()?,
             producer: Producer { id: self.producer.0, version: self.producer.1 },
             prompt: self.prompt.map(PromptHash),
             shown: ids(&self.shown)?,
@@ -193,53 +209,57 @@ impl OperationLine {
     }
 }
 
-impl DeedLine {
-    fn read(self) -> Result<Deed> {
+impl OperationKindLine {
+    fn read(self) -> Result<OperationKind> {
         Ok(match self {
-            Self::Merge { notes, filed } => Deed::Merge { notes: ids(&notes)?, filed: filed.read()? },
+            Self::Merge { notes, classification } => {
+                OperationKind::Merge { notes: ids(&notes)?, classification: classification.read()? }
+            }
             Self::Retire { notes, into } => {
                 let into = into.map(|id| id.parse::<EventId>()).transpose()?;
-                Deed::Retire { notes: ids(&notes)?, into }
+                OperationKind::Retire { notes: ids(&notes)?, into }
             }
-            Self::Refine { note, filed } => Deed::Refine { note: note.parse()?, filed: filed.read()? },
-            Self::Infer { from, kind, filed } => Deed::Infer {
+            Self::Refine { note, classification } => {
+                OperationKind::Refine { note: note.parse()?, classification: classification.read()? }
+            }
+            Self::Infer { from, kind, classification } => OperationKind::Infer {
                 from: ids(&from)?,
                 kind: LearningKind::from_name(&kind)
                     .ok_or_else(|| Error::invalid("an unknown kind of note"))?,
-                filed: filed.read()?,
+                classification: classification.read()?,
             },
-            Self::Compress { turns } => Deed::Compress { turns: ids(&turns)? },
-            Self::Claim { turn, claims } => Deed::Claim {
+            Self::Compress { turns } => OperationKind::Compress { turns: ids(&turns)? },
+            Self::Claim { turn, claims } => OperationKind::Claim {
                 turn: turn.parse()?,
-                claims: claims.into_iter().map(PointedLine::read).collect::<Result<_>>()?,
+                claims: claims.into_iter().map(ClaimSpansLine::read).collect::<Result<_>>()?,
             },
             Self::Summarize { node, of, rests } => {
                 let source = |(event, start, end): (String, u32, u32)| {
                     Ok(Source { event: event.parse()?, span: Span { start, end } })
                 };
                 let of = of.into_iter().map(source).collect::<Result<_>>()?;
-                Deed::Summarize { node: node.parse()?, of, rests }
+                OperationKind::Summarize { node: node.parse()?, of, rests }
             }
             Self::Prefer { turn, quote: (start, end) } => {
-                Deed::Prefer { turn: turn.parse()?, quote: Span { start, end } }
+                OperationKind::Prefer { turn: turn.parse()?, quote: Span { start, end } }
             }
-            Self::Assess { turns, score } => Deed::Assess { turns: ids(&turns)?, score },
-            Self::Digest { from, entities, filed } => {
-                Deed::Digest { from: ids(&from)?, entities, filed: filed.read()? }
+            Self::Assess { turns, score } => OperationKind::Assess { turns: ids(&turns)?, score },
+            Self::Digest { from, entities, classification } => {
+                OperationKind::Digest { from: ids(&from)?, entities, classification: classification.read()? }
             }
-            Self::Cardinality { predicate, cardinality } => Deed::Cardinality {
+            Self::Cardinality { predicate, cardinality } => OperationKind::Cardinality {
                 predicate: Predicate::new(predicate)?,
                 cardinality: cardinality_of(&cardinality)?,
             },
-            Self::Suggest { one, into } => Deed::Suggest { one: one.parse()?, into: into.parse()? },
+            Self::Suggest { one, into } => OperationKind::Suggest { one: one.parse()?, into: into.parse()? },
             Self::Unknown => return Err(Error::invalid("an operation of an unknown kind")),
         })
     }
 }
 
-impl FiledLine {
-    fn read(self) -> Result<Filed> {
-        Ok(Filed {
+impl ClassificationLine {
+    fn read(self) -> Result<Classification> {
+        Ok(Classification {
             category: Category::new(self.category)?,
             tags: self.tags.into_iter().map(Tag::new).collect::<Result<_>>()?,
             importance: Importance::new(self.importance)?,

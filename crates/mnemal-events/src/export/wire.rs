@@ -9,8 +9,8 @@ use mnemal_core::{
 use serde::{Deserialize, Serialize};
 
 use super::operation::OperationLine;
-use crate::import::moment;
-use crate::log::ExactRecord;
+use crate::import::parse_time;
+use crate::log::RestoreRecord;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,15 +32,15 @@ pub(crate) struct Counts {
 /// Every other line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Line {
-    Tombstone(Grave),
-    Event(Box<Kept>),
-    Erased(Erased),
+pub(crate) enum ExportLine {
+    Tombstone(TombstoneLine),
+    Event(Box<EventLine>),
+    Erased(ErasedLine),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Grave {
+pub(crate) struct TombstoneLine {
     event: String,
     body: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -50,7 +50,7 @@ pub(crate) struct Grave {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Erased {
+pub(crate) struct ErasedLine {
     id: String,
     recorded_at: String,
     role: String,
@@ -58,10 +58,10 @@ pub(crate) struct Erased {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Kept {
+pub(crate) struct EventLine {
     id: String,
     recorded_at: String,
-    kind: Kind,
+    kind: ExportKind,
     content: String,
     session: String,
     channel: String,
@@ -88,7 +88,7 @@ pub(crate) struct Kept {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Kind {
+pub(crate) enum ExportKind {
     UserMessage,
     AssistantMessage,
     ToolCall {
@@ -159,9 +159,9 @@ pub(crate) struct Note {
     expires_at: Option<String>,
 }
 
-impl Line {
+impl ExportLine {
     pub(crate) fn tombstone(tombstone: &Tombstone) -> Self {
-        Self::Tombstone(Grave {
+        Self::Tombstone(TombstoneLine {
             event: tombstone.event.to_string(),
             body: hex(&tombstone.body),
             sentences: tombstone.sentences.iter().map(hex).collect(),
@@ -171,14 +171,18 @@ impl Line {
 
     pub(crate) fn erased(event: &Event) -> Self {
         let role = event.role.as_str().to_owned();
-        Self::Erased(Erased { id: event.id.to_string(), recorded_at: event.recorded_at.to_string(), role })
+        Self::Erased(ErasedLine {
+            id: event.id.to_string(),
+            recorded_at: event.recorded_at.to_string(),
+            role,
+        })
     }
 
     pub(crate) fn event(event: &Event, kept: &NewEvent) -> Self {
-        Self::Event(Box::new(Kept {
+        Self::Event(Box::new(EventLine {
             id: event.id.to_string(),
             recorded_at: event.recorded_at.to_string(),
-            kind: Kind::from(&kept.kind),
+            kind: ExportKind::from(&kept.kind),
             content: kept.content.clone(),
             session: kept.session.to_string(),
             channel: kept.channel.to_string(),
@@ -197,30 +201,30 @@ impl Line {
     }
 }
 
-impl Grave {
+impl TombstoneLine {
     pub(crate) fn read(self) -> Result<Tombstone> {
         Ok(Tombstone {
             event: self.event.parse()?,
             body: unhex(&self.body)?,
             sentences: self.sentences.iter().map(|hash| unhex(hash)).collect::<Result<_>>()?,
-            at: moment::own(&self.at)?,
+            at: parse_time::own(&self.at)?,
         })
     }
 }
 
-impl Erased {
+impl ErasedLine {
     /// Returns the event's id and what is known of it besides its tombstone.
     pub(crate) fn read(self) -> Result<(EventId, mnemal_core::Timestamp, Role)> {
         let role = Role::from_name(&self.role).ok_or_else(|| Error::invalid("an unknown role"))?;
-        Ok((self.id.parse()?, moment::own(&self.recorded_at)?, role))
+        Ok((self.id.parse()?, parse_time::own(&self.recorded_at)?, role))
     }
 }
 
-impl Kept {
-    pub(crate) fn read(self) -> Result<ExactRecord> {
+impl EventLine {
+    pub(crate) fn read(self) -> Result<RestoreRecord> {
         let span = |(start, end)| Span { start, end };
         let id = self.id.parse()?;
-        let recorded_at = moment::own(&self.recorded_at)?;
+        let recorded_at = parse_time::own(&self.recorded_at)?;
         let quarantined = self.quarantined.map(RuleId::new).transpose()?;
         let echo = self.echo.into_iter().map(span).collect();
         let event = NewEvent {
@@ -232,17 +236,17 @@ impl Kept {
             speaker: self.speaker.map(Speaker::new).transpose()?,
             user: self.user.map(UserId::new).transpose()?,
             agent: self.agent.map(AgentId::new).transpose()?,
-            occurred_at: moment::own(&self.occurred_at)?,
+            occurred_at: parse_time::own(&self.occurred_at)?,
             zone: Zone { name: self.zone.0, offset_seconds: self.zone.1 },
             origin: Origin::from_name(&self.origin).ok_or_else(|| Error::invalid("an unknown origin"))?,
             idempotency_key: self.idempotency_key,
             metadata: self.metadata,
         };
-        Ok(ExactRecord::Event { id, recorded_at, event: Box::new(event), quarantined, echo })
+        Ok(RestoreRecord::Event { id, recorded_at, event: Box::new(event), quarantined, echo })
     }
 }
 
-impl From<&EventKind> for Kind {
+impl From<&EventKind> for ExportKind {
     fn from(kind: &EventKind) -> Self {
         match kind {
             EventKind::UserMessage => Self::UserMessage,
@@ -258,7 +262,7 @@ impl From<&EventKind> for Kind {
     }
 }
 
-impl Kind {
+impl ExportKind {
     fn decision(decision: &Decision) -> Self {
         match decision {
             Decision::Remember(note) => Self::Remember(Note {
@@ -468,7 +472,7 @@ impl Note {
             category: Category::new(self.category)?,
             tags: self.tags.into_iter().map(Tag::new).collect::<Result<_>>()?,
             importance: Importance::new(self.importance)?,
-            expires_at: self.expires_at.map(|at| moment::own(&at)).transpose()?,
+            expires_at: self.expires_at.map(|at| parse_time::own(&at)).transpose()?,
         })
     }
 }

@@ -6,9 +6,9 @@ use mnemal_core::{EventId, EventKind, Metadata, Timestamp, ToolName, Zone};
 use serde_json::Value;
 
 use super::json::{self, Object};
-use super::moment::Moments;
+use super::parse_time::TimeParser;
 use super::reader::OTHER_BRANCH;
-use super::turn::{Said, Turns};
+use super::turn::{ParsedRecord, Turns};
 
 /// Delimiters of a citation mark. Source: exports of 2025 and 2026.
 const CITATION: (char, char) = ('\u{e200}', '\u{e201}');
@@ -22,7 +22,7 @@ struct Conversation<'r> {
 }
 
 /// Reads a conversation: the branch from the root to the message that is shown last.
-pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+pub(super) fn read(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     let nodes = record.get("mapping").and_then(Value::as_object).ok_or("field `mapping` is missing")?;
     if json::is_set(record, "is_do_not_remember") {
         turns.remark("a conversation that is not to be remembered");
@@ -36,7 +36,7 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
     if let Some((at, _)) = started(record, moments, turns) {
         turns.note_time(&conversation.id, None, at);
     }
-    let (branch, others) = branch::shown(nodes, json::loose(record, "current_node"))?;
+    let (branch, others) = branch::visible(nodes, json::loose(record, "current_node"))?;
     for _ in 0..others {
         turns.remark(OTHER_BRANCH);
     }
@@ -48,7 +48,7 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
             }
             continue;
         };
-        match say(&conversation, (name, message), last, (moments, turns)) {
+        match emit(&conversation, (name, message), last, (moments, turns)) {
             Ok(said) => last = said.or(last),
             Err(why) => turns.fail(format!("message {name}: {why}")),
         }
@@ -57,7 +57,7 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
 }
 
 /// Returns the start time of a conversation, else the time of its last change.
-fn started(record: &Object, moments: &Moments, turns: &mut Turns) -> Option<(Timestamp, Zone)> {
+fn started(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Option<(Timestamp, Zone)> {
     for field in ["create_time", "update_time"] {
         match moments.read(record.get(field)) {
             Ok(Some(at)) => return Some(at),
@@ -68,11 +68,11 @@ fn started(record: &Object, moments: &Moments, turns: &mut Turns) -> Option<(Tim
     None
 }
 
-fn say(
+fn emit(
     conversation: &Conversation<'_>,
     (name, message): (&str, &Object),
     parent: Option<EventId>,
-    (moments, turns): (&Moments, &mut Turns),
+    (moments, turns): (&TimeParser, &mut Turns),
 ) -> Result<Option<EventId>, String> {
     let author = message.get("author").and_then(Value::as_object).ok_or("a message without an author")?;
     let role = json::text(author, "role")?;
@@ -97,7 +97,7 @@ fn say(
     if let Some(title) = conversation.title {
         metadata.insert("title".to_owned(), title.to_owned());
     }
-    let said = Said {
+    let said = ParsedRecord {
         human: kind == EventKind::UserMessage,
         kind,
         content,
@@ -109,7 +109,7 @@ fn say(
         parent,
         metadata,
     };
-    turns.say(&said).map(Some)
+    turns.emit(&said).map(Some)
 }
 
 fn is_hidden(message: &Object) -> bool {

@@ -6,16 +6,16 @@ use mnemal_core::{EventId, EventKind, Metadata, Timestamp, Zone};
 use serde_json::Value;
 
 use super::json::{self, Object};
-use super::moment::Moments;
 use super::note;
+use super::parse_time::TimeParser;
 use super::reader::OTHER_BRANCH;
-use super::turn::{Said, Turns};
+use super::turn::{ParsedRecord, Turns};
 
 /// Placeholder that the export writes for a tool call. Source: exports of 2024 to 2026.
 const PLACEHOLDER: &str = "This block is not supported on your current device yet.";
 
 /// Reads a record of `conversations.json`, `projects.json` or `memories.json`.
-pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+pub(super) fn read(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     if record.contains_key("chat_messages") {
         return conversation(record, moments, turns);
     }
@@ -29,7 +29,7 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
     Err("neither a conversation, nor a project, nor memories".to_owned())
 }
 
-fn conversation(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+fn conversation(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     let id = id(record, turns);
     let messages =
         record.get("chat_messages").and_then(Value::as_array).ok_or("field `chat_messages` is not a list")?;
@@ -37,7 +37,7 @@ fn conversation(record: &Object, moments: &Moments, turns: &mut Turns) -> Result
     if let Some((at, _)) = started(record, moments, turns) {
         turns.note_time(&id, None, at);
     }
-    let shown = branch::shown(messages, json::loose(record, "current_leaf_message_uuid"));
+    let shown = branch::visible(messages, json::loose(record, "current_leaf_message_uuid"));
     let mut last: Option<EventId> = None;
     for (place, message) in messages.iter().enumerate() {
         let Some(message) = message.as_object() else {
@@ -48,8 +48,8 @@ fn conversation(record: &Object, moments: &Moments, turns: &mut Turns) -> Result
             turns.remark(OTHER_BRANCH);
             continue;
         }
-        let whole = Whole { id: &id, title, place };
-        match say(&whole, message, last, (moments, turns)) {
+        let whole = MessagePosition { id: &id, title, place };
+        match emit(&whole, message, last, (moments, turns)) {
             Ok(said) => last = said.or(last),
             Err(why) => turns.fail(format!("message {}: {why}", place + 1)),
         }
@@ -66,7 +66,7 @@ fn id(record: &Object, turns: &mut Turns) -> String {
 }
 
 /// Returns the start time of a conversation, else the time of its last change.
-fn started(record: &Object, moments: &Moments, turns: &mut Turns) -> Option<(Timestamp, Zone)> {
+fn started(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Option<(Timestamp, Zone)> {
     for field in ["created_at", "updated_at"] {
         match moments.read(record.get(field)) {
             Ok(Some(at)) => return Some(at),
@@ -78,17 +78,17 @@ fn started(record: &Object, moments: &Moments, turns: &mut Turns) -> Option<(Tim
 }
 
 /// A message's conversation, and its position there.
-struct Whole<'r> {
+struct MessagePosition<'r> {
     id: &'r str,
     title: Option<&'r str>,
     place: usize,
 }
 
-fn say(
-    whole: &Whole<'_>,
+fn emit(
+    whole: &MessagePosition<'_>,
     message: &Object,
     parent: Option<EventId>,
-    (moments, turns): (&Moments, &mut Turns),
+    (moments, turns): (&TimeParser, &mut Turns),
 ) -> Result<Option<EventId>, String> {
     let sender = match json::text(message, "sender") {
         Ok("human") => Ok(EventKind::UserMessage),
@@ -104,7 +104,7 @@ fn say(
     let name = json::loose_name(message, "uuid").unwrap_or_else(|| whole.place.to_string());
     let mut metadata = Metadata::from([("source_id".to_owned(), name.clone())]);
     metadata.extend(whole.title.map(|title| ("title".to_owned(), title.to_owned())));
-    let said = Said {
+    let said = ParsedRecord {
         human: kind == EventKind::UserMessage,
         content: text(message, turns),
         kind,
@@ -125,7 +125,7 @@ fn say(
     if said.content.trim().is_empty() {
         turns.remark("no text");
     } else {
-        last = Some(turns.say(&said)?);
+        last = Some(turns.emit(&said)?);
     }
     attachments(message, &said, turns)?;
     Ok(last)
@@ -166,7 +166,7 @@ fn without_placeholders(text: &str) -> String {
 }
 
 /// Stores the text of a message's attached files; it has no speaker.
-fn attachments(message: &Object, said: &Said, turns: &mut Turns) -> Result<(), String> {
+fn attachments(message: &Object, said: &ParsedRecord, turns: &mut Turns) -> Result<(), String> {
     let attached = message.get("attachments").and_then(Value::as_array);
     for (place, file) in attached.into_iter().flatten().enumerate() {
         let Some(file) = file.as_object() else { continue };
@@ -179,7 +179,7 @@ fn attachments(message: &Object, said: &Said, turns: &mut Turns) -> Result<(), S
         source.push(format!("file {place}"));
         let name = json::loose(file, "file_name").filter(|name| !name.is_empty());
         let metadata = name.map(|name| ("file".to_owned(), name.to_owned())).into_iter().collect();
-        turns.say(&Said {
+        turns.emit(&ParsedRecord {
             kind: EventKind::Document,
             human: false,
             content,
@@ -195,14 +195,14 @@ fn attachments(message: &Object, said: &Said, turns: &mut Turns) -> Result<(), S
     Ok(())
 }
 
-fn project(record: &Object, moments: &Moments, turns: &mut Turns) {
+fn project(record: &Object, moments: &TimeParser, turns: &mut Turns) {
     let id = id(record, turns);
     let started = started(record, moments, turns);
     if json::loose(record, "prompt_template").is_some_and(|prompt| !prompt.trim().is_empty()) {
         turns.remark("instructions of the host");
     }
     for (place, document) in record.get("docs").and_then(Value::as_array).into_iter().flatten().enumerate() {
-        let whole = Whole { id: &id, title: json::loose(record, "name"), place };
+        let whole = MessagePosition { id: &id, title: json::loose(record, "name"), place };
         if let Err(why) = document_of(&whole, document, started.clone(), (moments, turns)) {
             turns.fail(format!("document {}: {why}", place + 1));
         }
@@ -210,10 +210,10 @@ fn project(record: &Object, moments: &Moments, turns: &mut Turns) {
 }
 
 fn document_of(
-    whole: &Whole<'_>,
+    whole: &MessagePosition<'_>,
     document: &Value,
     started: Option<(Timestamp, Zone)>,
-    (moments, turns): (&Moments, &mut Turns),
+    (moments, turns): (&TimeParser, &mut Turns),
 ) -> Result<(), String> {
     let document = document.as_object().ok_or("it is not an object")?;
     let content = json::maybe_text(document, "content")?.unwrap_or_default().to_owned();
@@ -228,7 +228,7 @@ fn document_of(
     let file = json::loose(document, "filename");
     metadata.extend(file.map(|file| ("file".to_owned(), file.to_owned())));
     let at = turns.time(moments.read(document.get("created_at"))).or(started);
-    turns.say(&Said {
+    turns.emit(&ParsedRecord {
         kind: EventKind::Document,
         human: false,
         content,
@@ -267,8 +267,8 @@ fn paragraphs(text: &str, of: &str, turns: &mut Turns) -> Result<(), String> {
             above = Some(heading);
             continue;
         }
-        turns.say(&Said {
-            kind: note::kept(note::category(["claude", of].into_iter().chain(above)), Vec::new(), None),
+        turns.emit(&ParsedRecord {
+            kind: note::remember(note::category(["claude", of].into_iter().chain(above)), Vec::new(), None),
             human: false,
             content: paragraph.to_owned(),
             session: "memories".to_owned(),

@@ -13,8 +13,8 @@ use self::queue::Queue;
 use self::tree::{Parent, Tree};
 
 use super::json::{self, Object};
-use super::moment::Moments;
-use super::turn::{Said, Turns};
+use super::parse_time::TimeParser;
+use super::turn::{ParsedRecord, Turns};
 
 /// Percentage of pasted text at which a message no longer counts as the user's own words. Source: own choice.
 const PASTED_PERCENT: usize = 40;
@@ -59,7 +59,7 @@ impl ClaudeCode {
     pub(super) fn read(
         &mut self,
         record: &Object,
-        moments: &Moments,
+        moments: &TimeParser,
         turns: &mut Turns,
     ) -> Result<(), String> {
         let kind = json::text(record, "type")?;
@@ -81,7 +81,7 @@ impl ClaudeCode {
             self.queue.read(record, moments)?;
             turns.remark("an entry of the program");
         } else if let Some(prompt) = queued(kind, record) {
-            entry.at = self.queue.taken(prompt).or(entry.at);
+            entry.at = self.queue.take_time(prompt).or(entry.at);
             self.user(prompt, &mut entry, turns)?;
         } else if let Some(reason) = left_out(kind, record) {
             turns.remark(reason);
@@ -105,7 +105,7 @@ impl ClaudeCode {
         if is_prompt {
             turns.is_orphan |= self.tree.lacks(parent);
             let at = entry.at.map(|(at, _)| at);
-            turns.withdrawn.extend(self.tree.say(node, parent, at));
+            turns.withdrawn.extend(self.tree.emit(node, parent, at));
         } else {
             turns.withdrawn.extend(self.tree.late(node));
         }
@@ -146,7 +146,7 @@ impl ClaudeCode {
         }
         let content = own.join("\n");
         let human = !is_pasted(&content);
-        self.say(
+        self.emit(
             entry,
             turns,
             Part { kind: EventKind::UserMessage, content, human, name: "text".to_owned() },
@@ -167,7 +167,7 @@ impl ClaudeCode {
         entry.last = call.map(|(id, _)| id).or(entry.last);
         let content = without_elements(&content, |element| element.starts_with(REMINDER));
         let name = format!("result {asked}");
-        self.say(
+        self.emit(
             entry,
             turns,
             Part { kind: EventKind::ToolResult { tool, ok }, content, human: false, name },
@@ -182,7 +182,7 @@ impl ClaudeCode {
                     continue;
                 }
                 let (kind, name) = (EventKind::AssistantMessage, format!("text {place}"));
-                self.say(entry, turns, Part { kind, content: text.to_owned(), human: false, name })?;
+                self.emit(entry, turns, Part { kind, content: text.to_owned(), human: false, name })?;
                 continue;
             }
             match part.get("type").and_then(Value::as_str) {
@@ -193,7 +193,7 @@ impl ClaudeCode {
                     let content = part.get("input").map(ToString::to_string).unwrap_or_default();
                     let asked = part.get("id").and_then(Value::as_str).unwrap_or_default();
                     let name = format!("call {place} {asked}");
-                    let id = self.say(entry, turns, Part { kind, content, human: false, name })?;
+                    let id = self.emit(entry, turns, Part { kind, content, human: false, name })?;
                     self.calls.insert(asked.to_owned(), (id, tool.to_owned()));
                 }
                 Some("thinking" | "redacted_thinking") => turns.remark("a thought of the agent"),
@@ -204,8 +204,8 @@ impl ClaudeCode {
     }
 
     #[expect(clippy::unused_self, reason = "reads as the transcript that says a part")]
-    fn say(&self, entry: &mut Entry, turns: &mut Turns, part: Part) -> Result<EventId, String> {
-        let id = turns.say(&Said {
+    fn emit(&self, entry: &mut Entry, turns: &mut Turns, part: Part) -> Result<EventId, String> {
+        let id = turns.emit(&ParsedRecord {
             kind: part.kind,
             content: part.content,
             session: entry.session.clone(),

@@ -10,8 +10,8 @@ use mnemal_extract::program_elements;
 use serde_json::Value;
 
 use super::json::{self, Object};
-use super::moment::Moments;
-use super::turn::{Said, Turns};
+use super::parse_time::TimeParser;
+use super::turn::{ParsedRecord, Turns};
 
 /// Starts of program-written messages. Source: openai/codex, fragments of contexts.
 const PROGRAM: [&str; 4] =
@@ -38,7 +38,7 @@ impl Codex {
     pub(super) fn read(
         &mut self,
         record: &Object,
-        moments: &Moments,
+        moments: &TimeParser,
         turns: &mut Turns,
     ) -> Result<(), String> {
         let payload = record.get("payload").and_then(Value::as_object).ok_or("field `payload` is missing")?;
@@ -62,10 +62,10 @@ impl Codex {
             }
             ("response_item", "reasoning") => turns.remark("a thought of the agent"),
             ("event_msg", "user_message") => {
-                self.say(EventKind::UserMessage, json::loose(payload, "message"), (false, at), turns)?;
+                self.emit(EventKind::UserMessage, json::loose(payload, "message"), (false, at), turns)?;
             }
             ("event_msg", "agent_message") => {
-                self.say(EventKind::AssistantMessage, json::loose(payload, "message"), (false, at), turns)?;
+                self.emit(EventKind::AssistantMessage, json::loose(payload, "message"), (false, at), turns)?;
             }
             ("event_msg", "thread_rolled_back") => self.roll_back(payload, turns),
             _ => turns.remark("an entry of the program"),
@@ -79,8 +79,8 @@ impl Codex {
             turns.remark("a part that is not text");
         }
         match json::text(payload, "role")? {
-            "user" => self.say(EventKind::UserMessage, Some(&text), (true, at), turns),
-            "assistant" => self.say(EventKind::AssistantMessage, Some(&text), (true, at), turns),
+            "user" => self.emit(EventKind::UserMessage, Some(&text), (true, at), turns),
+            "assistant" => self.emit(EventKind::AssistantMessage, Some(&text), (true, at), turns),
             "system" | "developer" => {
                 turns.remark("instructions of the host");
                 Ok(())
@@ -90,7 +90,7 @@ impl Codex {
     }
 
     /// Stores words once that occur in two kinds of lines: as an item of the model's answer, and as an event.
-    fn say(
+    fn emit(
         &mut self,
         kind: EventKind,
         text: Option<&str>,
@@ -156,7 +156,7 @@ impl Codex {
         let session = self.session.clone().unwrap_or_else(|| turns.stem());
         self.count += 1;
         turns.said.clear();
-        let id = turns.say(&Said {
+        let id = turns.emit(&ParsedRecord {
             human: kind == EventKind::UserMessage,
             kind,
             content,

@@ -42,7 +42,7 @@ pub fn detect(first: &[u8], file_name: &str) -> Result<Format> {
     match fitting.as_slice() {
         [format] => Ok(*format),
         [] => Err(nothing_fits(file_name, &text)),
-        several => Err(told(file_name, "more than one of", several)),
+        several => Err(format_error(file_name, "more than one of", several)),
     }
 }
 
@@ -228,7 +228,7 @@ pub(super) fn elements(format: Format, first: &[u8]) -> Option<Elements> {
     }
 }
 
-fn told(file_name: &str, how_many: &str, formats: &[Format]) -> Error {
+fn format_error(file_name: &str, how_many: &str, formats: &[Format]) -> Error {
     let names: Vec<&str> = formats.iter().map(|format| format.as_str()).collect();
     Error::invalid(format!("{CANNOT_TELL} {file_name:?}: {how_many} {} fits", names.join(", ")))
 }

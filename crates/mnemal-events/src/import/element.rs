@@ -2,7 +2,7 @@
 
 /// The role of a byte for the current record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ByteRole {
     /// It is between records.
     Between,
     /// It is inside a record.
@@ -46,7 +46,7 @@ impl Elements {
     }
 
     /// Reads the next byte.
-    pub(super) fn read(&mut self, byte: u8) -> Part {
+    pub(super) fn read(&mut self, byte: u8) -> ByteRole {
         if self.quoted {
             match byte {
                 _ if self.escaped => self.escaped = false,
@@ -54,16 +54,16 @@ impl Elements {
                 b'"' => self.quoted = false,
                 _ => {}
             }
-            return if self.inside { Part::Inside } else { Part::Between };
+            return if self.inside { ByteRole::Inside } else { ByteRole::Between };
         }
         if byte == b'"' {
             self.quoted = true;
-            return if self.inside { Part::Inside } else { Part::Between };
+            return if self.inside { ByteRole::Inside } else { ByteRole::Between };
         }
         if self.inside { self.inner(byte) } else { self.outside(byte) }
     }
 
-    fn inner(&mut self, byte: u8) -> Part {
+    fn inner(&mut self, byte: u8) -> ByteRole {
         match byte {
             b'{' | b'[' => self.depth += 1,
             b'}' | b']' => {
@@ -71,22 +71,22 @@ impl Elements {
                 if self.depth == 0 {
                     self.inside = false;
                     self.closed |= self.outer.is_empty();
-                    return Part::Last;
+                    return ByteRole::Last;
                 }
             }
             _ => {}
         }
-        Part::Inside
+        ByteRole::Inside
     }
 
-    fn outside(&mut self, byte: u8) -> Part {
+    fn outside(&mut self, byte: u8) -> ByteRole {
         match (byte, self.outer.as_slice()) {
             (b'{', []) if !self.is_whole => self.outer.push(byte),
             (b'[', [] | [b'{']) => self.outer.push(byte),
             (b'{' | b'[', _) => {
                 self.inside = true;
                 self.depth = 1;
-                return Part::Inside;
+                return ByteRole::Inside;
             }
             (b'}' | b']', _) => {
                 self.outer.pop();
@@ -94,7 +94,7 @@ impl Elements {
             }
             _ => {}
         }
-        Part::Between
+        ByteRole::Between
     }
 }
 
@@ -106,9 +106,9 @@ mod tests {
         let (mut all, mut one) = (Vec::new(), Vec::new());
         for byte in text.bytes() {
             match elements.read(byte) {
-                Part::Between => {}
-                Part::Inside => one.push(byte),
-                Part::Last => {
+                ByteRole::Between => {}
+                ByteRole::Inside => one.push(byte),
+                ByteRole::Last => {
                     one.push(byte);
                     all.push(String::from_utf8(std::mem::take(&mut one)).unwrap());
                 }

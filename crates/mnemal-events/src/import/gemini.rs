@@ -10,8 +10,8 @@ use mnemal_core::{EventId, EventKind, Metadata, ToolName};
 use serde_json::Value;
 
 use super::json::{self, Object};
-use super::moment::Moments;
-use super::turn::{Said, Turns};
+use super::parse_time::TimeParser;
+use super::turn::{ParsedRecord, Turns};
 
 /// State of a CLI session while it is read.
 #[derive(Debug, Default)]
@@ -21,14 +21,14 @@ pub(super) struct GeminiCli {
     /// Message names, in order.
     messages: Vec<String>,
     /// Each message's text and events.
-    given: HashMap<String, Given>,
+    given: HashMap<String, MessageOutput>,
 }
 
 impl GeminiCli {
     pub(super) fn read(
         &mut self,
         record: &Object,
-        moments: &Moments,
+        moments: &TimeParser,
         turns: &mut Turns,
     ) -> Result<(), String> {
         if let Some(target) = json::loose(record, "$rewindTo") {
@@ -69,7 +69,7 @@ impl GeminiCli {
         turns.remark("an entry of the program");
     }
 
-    fn message(&mut self, message: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    fn message(&mut self, message: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
         let kind = match json::text(message, "type")? {
             _ if self.is_side => {
                 turns.remark("a side conversation");
@@ -94,15 +94,15 @@ impl GeminiCli {
             Some(given) if given.content == content => given,
             Some(given) => {
                 turns.withdrawn.extend(given.ids);
-                Given::default()
+                MessageOutput::default()
             }
             None => {
                 self.messages.push(name.clone());
-                Given::default()
+                MessageOutput::default()
             }
         };
         turns.said.clear();
-        let said = Said {
+        let said = ParsedRecord {
             human: kind == EventKind::UserMessage,
             kind,
             content,
@@ -117,9 +117,9 @@ impl GeminiCli {
         if said.content.trim().is_empty() && calls.is_empty() {
             turns.remark("no text");
         } else if !said.content.trim().is_empty() && given.text.is_none() {
-            given.text = Some(turns.say(&Said { parent: None, ..said.clone() })?);
+            given.text = Some(turns.emit(&ParsedRecord { parent: None, ..said.clone() })?);
         }
-        let said = Said { parent: given.text, ..said };
+        let said = ParsedRecord { parent: given.text, ..said };
         for (place, call) in calls.iter().enumerate() {
             self::call(&said, (place, call), (moments, turns), &mut given.calls)?;
         }
@@ -132,7 +132,7 @@ impl GeminiCli {
 
 /// The output of a message.
 #[derive(Debug, Default)]
-struct Given {
+struct MessageOutput {
     content: String,
     ids: Vec<EventId>,
     text: Option<EventId>,
@@ -142,15 +142,15 @@ struct Given {
 
 /// Stores a tool call and its result, each once.
 fn call(
-    said: &Said,
+    said: &ParsedRecord,
     (place, call): (usize, &Value),
-    (moments, turns): (&Moments, &mut Turns),
+    (moments, turns): (&TimeParser, &mut Turns),
     known: &mut HashMap<usize, (EventId, bool)>,
 ) -> Result<(), String> {
     let Some(call) = call.as_object() else { return Err("a call is not an object".to_owned()) };
     let tool = ToolName::new(json::loose(call, "name").unwrap_or("tool")).map_err(|why| why.to_string())?;
     let at = turns.time(moments.read(call.get("timestamp"))).or_else(|| said.at.clone());
-    let one = |kind: EventKind, content: String, parent: Option<EventId>, what: &str| Said {
+    let one = |kind: EventKind, content: String, parent: Option<EventId>, what: &str| ParsedRecord {
         kind,
         human: false,
         content,
@@ -163,7 +163,7 @@ fn call(
         *known
     } else {
         let input = call.get("args").map(ToString::to_string).unwrap_or_default();
-        (turns.say(&one(EventKind::ToolCall { tool: tool.clone() }, input, said.parent, "call"))?, false)
+        (turns.emit(&one(EventKind::ToolCall { tool: tool.clone() }, input, said.parent, "call"))?, false)
     };
     let answer = call.get("result").filter(|answer| !answer.is_null() && !is_answered);
     if let Some(answer) = answer {
@@ -175,7 +175,7 @@ fn call(
                 text => text,
             }),
         };
-        turns.say(&one(EventKind::ToolResult { tool, ok }, text, Some(asked), "answer"))?;
+        turns.emit(&one(EventKind::ToolResult { tool, ok }, text, Some(asked), "answer"))?;
     }
     known.insert(place, (asked, is_answered || answer.is_some()));
     Ok(())
@@ -214,7 +214,7 @@ const PROMPTS: [&str; 5] = ["Prompted ", "Asked: ", "Asked ", "Said ", "Branched
 const OTHERS: [&str; 6] = ["Used ", "Created ", "Gave ", "Selected ", "Added ", "Viewed "];
 
 /// Reads an entry of the activity: a prompt and its answer.
-pub(super) fn activity(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+pub(super) fn activity(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     let title = json::loose(record, "text").map_or_else(|| json::text(record, "title"), Ok)?;
     let of_gemini =
         |field: &Value| field.as_str().is_some_and(|name| name.contains("Gemini") || name.contains("Bard"));
@@ -236,7 +236,7 @@ pub(super) fn activity(record: &Object, moments: &Moments, turns: &mut Turns) ->
         Some(name) if !name.is_empty() => name.to_owned(),
         _ => format!("gemini:{}", time.get(..10).unwrap_or("undated")),
     };
-    let mut said = Said {
+    let mut said = ParsedRecord {
         kind: EventKind::UserMessage,
         human: true,
         content: prompt.trim().to_owned(),
@@ -252,7 +252,7 @@ pub(super) fn activity(record: &Object, moments: &Moments, turns: &mut Turns) ->
         turns.remark("no text");
         None
     } else {
-        Some(turns.say(&said)?)
+        Some(turns.emit(&said)?)
     };
     let items = record.get("safeHtmlItem").filter(|items| !items.is_null());
     let answers: Vec<Option<&str>> = match items {
@@ -271,7 +271,7 @@ pub(super) fn activity(record: &Object, moments: &Moments, turns: &mut Turns) ->
         (said.kind, said.human, said.content, said.parent) =
             (EventKind::AssistantMessage, false, answer, asked);
         said.source = vec![time.to_owned(), "answer".to_owned()];
-        turns.say(&said)?;
+        turns.emit(&said)?;
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) fn swallowed(text: &str) -> Vec<&str> {
 }
 
 /// Returns a truncated record up to its last complete value, with its brackets closed; `None` if it has no complete value.
-pub(super) fn closed(text: &str) -> Option<String> {
+pub(super) fn close(text: &str) -> Option<String> {
     let (mut open, mut whole) = (Vec::new(), (0, 0));
     let (mut quoted, mut escaped) = (false, false);
     for (place, byte) in text.bytes().enumerate() {
@@ -182,9 +182,9 @@ mod tests {
             (r#"{"a": 1, "b"#, r#"{"a": 1}"#),
             (r#"{"a": {"b": "}\", [1"}"#, r#"{"a": {"b": "}\", [1"}}"#),
         ] {
-            assert_eq!(closed(cut).as_deref(), Some(whole), "{cut}");
+            assert_eq!(close(cut).as_deref(), Some(whole), "{cut}");
         }
-        assert_eq!((closed(r#"{"a"#), closed("")), (None, None));
+        assert_eq!((close(r#"{"a"#), close("")), (None, None));
     }
 
     #[test]

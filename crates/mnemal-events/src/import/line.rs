@@ -2,11 +2,11 @@
 
 use std::io::{BufRead, ErrorKind, Result};
 
-use super::element::{Elements, Part};
+use super::element::{ByteRole, Elements};
 
 /// The reason why a line is unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Bad {
+pub(super) enum LineError {
     /// It is longer than this many bytes.
     TooLong(usize),
     /// It is malformed.
@@ -62,7 +62,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Returns the next line without its break, `None` at the end of the file.
-    pub(super) fn next(&mut self) -> Result<Option<std::result::Result<String, Bad>>> {
+    pub(super) fn next(&mut self) -> Result<Option<std::result::Result<String, LineError>>> {
         let before = self.offset;
         let mut start = before;
         let (mut bytes, mut matched) = (Vec::new(), 0);
@@ -96,7 +96,7 @@ impl<R: BufRead> Lines<R> {
             }
             elements.close();
             self.number += 1;
-            return Ok(Some(Err(Bad::Broken("the document ends too early".to_owned()))));
+            return Ok(Some(Err(LineError::Broken("the document ends too early".to_owned()))));
         }
         if self.offset == before {
             return Ok(None);
@@ -109,15 +109,15 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(self.text(bytes, start)))
     }
 
-    fn text(&self, mut bytes: Vec<u8>, start: u64) -> std::result::Result<String, Bad> {
+    fn text(&self, mut bytes: Vec<u8>, start: u64) -> std::result::Result<String, LineError> {
         let breaks = bytes.iter().rev().take(2).take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
         bytes.truncate(bytes.len() - breaks);
         if bytes.len() > self.longest {
-            return Err(Bad::TooLong(self.longest));
+            return Err(LineError::TooLong(self.longest));
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let place = start + error.utf8_error().valid_up_to() as u64;
-            Bad::Broken(format!("invalid UTF-8 at byte {place} of the file"))
+            LineError::Broken(format!("invalid UTF-8 at byte {place} of the file"))
         })?;
         if self.number == 1
             && let Some(rest) = text.strip_prefix('\u{FEFF}')
@@ -148,9 +148,9 @@ fn next_record(
 ) -> (Option<usize>, Option<usize>) {
     for (place, byte) in chunk.iter().enumerate() {
         match elements.read(*byte) {
-            Part::Between => {}
-            Part::Inside => from = from.or(Some(place)),
-            Part::Last => return (from.or(Some(place)), Some(place)),
+            ByteRole::Between => {}
+            ByteRole::Inside => from = from.or(Some(place)),
+            ByteRole::Last => return (from.or(Some(place)), Some(place)),
         }
     }
     (from, None)
@@ -160,7 +160,7 @@ fn next_record(
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8], longest: usize) -> Vec<std::result::Result<String, Bad>> {
+    fn read(bytes: &[u8], longest: usize) -> Vec<std::result::Result<String, LineError>> {
         let mut lines = Lines::new(std::io::BufReader::with_capacity(3, bytes), longest);
         std::iter::from_fn(|| lines.next().unwrap()).collect()
     }
@@ -174,8 +174,8 @@ mod tests {
 
     #[test]
     fn a_long_line_is_skipped_and_the_next_one_read() {
-        assert_eq!(read(b"abcdefghijklmn\nab", 4), [Err(Bad::TooLong(4)), Ok("ab".to_owned())]);
-        assert_eq!(read(b"abcd\r\nabcde", 4), [Ok("abcd".to_owned()), Err(Bad::TooLong(4))]);
+        assert_eq!(read(b"abcdefghijklmn\nab", 4), [Err(LineError::TooLong(4)), Ok("ab".to_owned())]);
+        assert_eq!(read(b"abcd\r\nabcde", 4), [Ok("abcd".to_owned()), Err(LineError::TooLong(4))]);
     }
 
     #[test]
@@ -189,11 +189,11 @@ mod tests {
         let text = "[{\"a\":1},\n {\"b\": \"too long\"},{\"c\":3}]\n";
         let (records, number, offset, _) = read(text);
         let object = |text: &str| Ok(text.to_owned());
-        assert_eq!(records, [object("{\"a\":1}"), Err(Bad::TooLong(12)), object("{\"c\":3}")]);
+        assert_eq!(records, [object("{\"a\":1}"), Err(LineError::TooLong(12)), object("{\"c\":3}")]);
         assert_eq!((number, offset), (3, text.len() as u64));
         let (records, _, _, cut_off) = read("[{\"a\":1},{\"b\"");
         assert!(cut_off);
-        let early = Err(Bad::Broken("the document ends too early".to_owned()));
+        let early = Err(LineError::Broken("the document ends too early".to_owned()));
         assert_eq!(records[1..], [object("{\"b\"")], "what is cut off is no JSON, and is told once");
         assert_eq!(read("[{\"a\":1},").0[1..], *std::slice::from_ref(&early));
         assert_eq!(read("[{\"a\":1}").0[1..], [early]);
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_named_by_their_place_in_the_file() {
         let lines = read(b"ok\nab\xFFc\nok\n", 100);
-        assert_eq!(lines[1], Err(Bad::Broken("invalid UTF-8 at byte 5 of the file".to_owned())));
+        assert_eq!(lines[1], Err(LineError::Broken("invalid UTF-8 at byte 5 of the file".to_owned())));
         assert_eq!(lines[2], Ok("ok".to_owned()));
     }
 }

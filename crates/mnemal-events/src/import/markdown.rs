@@ -4,9 +4,9 @@ use mnemal_core::{EventKind, Metadata, Timestamp, Zone};
 use serde_json::Value;
 
 use super::Format;
-use super::moment::Moments;
 use super::note;
-use super::turn::{Said, Turns};
+use super::parse_time::TimeParser;
+use super::turn::{ParsedRecord, Turns};
 
 /// Longest name of a category in brackets, in bytes. Source: own choice, two or three words.
 const LONGEST_NAME: usize = 40;
@@ -59,7 +59,7 @@ impl Markdown {
         }
     }
 
-    pub(super) fn read(&mut self, line: &str, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    pub(super) fn read(&mut self, line: &str, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
         match self.front {
             Front::Before if line.trim_end() == "---" => self.begin(line),
             Front::Before => {
@@ -87,7 +87,7 @@ impl Markdown {
     }
 
     /// Reads apparent front matter as text after all.
-    fn replay(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    fn replay(&mut self, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
         self.front = Front::Behind;
         for line in std::mem::take(&mut self.pending) {
             self.text(&line, moments, turns)?;
@@ -96,7 +96,7 @@ impl Markdown {
     }
 
     /// Reads a line after the front matter.
-    fn text(&mut self, line: &str, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    fn text(&mut self, line: &str, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
         let uncommented = self.uncommented(line, turns);
         let line = uncommented.as_deref().unwrap_or(line);
         if uncommented.is_some() && line.trim().is_empty() {
@@ -194,13 +194,13 @@ impl Markdown {
     }
 
     /// Stores the rest at the end of the file.
-    pub(super) fn end(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    pub(super) fn end(&mut self, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
         self.replay(moments, turns)?;
         self.flush(moments, turns)
     }
 
     /// Stores the block that ends here.
-    fn flush(&mut self, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+    fn flush(&mut self, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
         self.fenced = false;
         let block = std::mem::take(&mut self.block);
         let block =
@@ -228,7 +228,11 @@ impl Markdown {
         let kind = if is_dated {
             EventKind::Observation
         } else {
-            note::kept(note::category(named.into_iter().chain(path.iter().copied())), note::tags(tags), None)
+            note::remember(
+                note::category(named.into_iter().chain(path.iter().copied())),
+                note::tags(tags),
+                None,
+            )
         };
         let mut metadata = Metadata::new();
         let links = links(content).join(", ");
@@ -237,7 +241,7 @@ impl Markdown {
         }
         let mut source = vec![turns.file()];
         source.extend(path.iter().map(|part| (*part).to_owned()));
-        turns.say(&Said {
+        turns.emit(&ParsedRecord {
             // A person writes the notes of a vault; those of an agent's memory are the agent's.
             human: self.format == Format::Obsidian,
             kind,
@@ -254,7 +258,7 @@ impl Markdown {
     }
 
     /// Returns the time of a note: its own, else the day of the file with the hour above it.
-    fn at(&self, stamp: Option<&str>, moments: &Moments) -> Result<Option<(Timestamp, Zone)>, String> {
+    fn at(&self, stamp: Option<&str>, moments: &TimeParser) -> Result<Option<(Timestamp, Zone)>, String> {
         let moment = match (stamp, &self.day, &self.hour) {
             (Some(stamp), ..) if day(stamp).is_some() => stamp.to_owned(),
             (Some(hour), Some(day), _) => format!("{day}T{hour}"),

@@ -4,10 +4,10 @@ use mnemal_core::{Metadata, Timestamp, Zone};
 use serde_json::Value;
 
 use super::json::{self, Object};
-use super::moment::Moments;
 use super::note;
 use super::openai::OpenAi;
-use super::turn::{Said, Turns};
+use super::parse_time::TimeParser;
+use super::turn::{ParsedRecord, Turns};
 
 /// Data common to all memories of a record. A program wrote them, so they count as no person's words.
 struct Memory<'r> {
@@ -20,13 +20,13 @@ struct Memory<'r> {
 }
 
 impl Memory<'_> {
-    fn say(&self, content: String, source: Vec<String>, turns: &mut Turns) -> Result<(), String> {
+    fn emit(&self, content: String, source: Vec<String>, turns: &mut Turns) -> Result<(), String> {
         if content.trim().is_empty() {
             turns.remark("no text");
             return Ok(());
         }
-        turns.say(&Said {
-            kind: note::kept(
+        turns.emit(&ParsedRecord {
+            kind: note::remember(
                 note::category(self.category.iter().copied()),
                 note::tags(self.tags.iter().copied()),
                 self.importance,
@@ -82,7 +82,7 @@ pub(super) fn mcp(record: &Object, turns: &mut Turns) -> Result<(), String> {
                     continue;
                 };
                 let content = if name.is_empty() { text.to_owned() } else { format!("{name}: {text}") };
-                memory.say(content, vec![name.to_owned()], turns)?;
+                memory.emit(content, vec![name.to_owned()], turns)?;
             }
             Ok(())
         }
@@ -90,7 +90,7 @@ pub(super) fn mcp(record: &Object, turns: &mut Turns) -> Result<(), String> {
             let (from, to) = (json::text(record, "from")?, json::text(record, "to")?);
             let relation = json::text(record, "relationType")?;
             let memory = plain(vec!["relation"], vec![from, to]);
-            memory.say(sentence(from, relation, to), vec!["relation".to_owned()], turns)
+            memory.emit(sentence(from, relation, to), vec!["relation".to_owned()], turns)
         }
         _ => Err("field `type` is neither entity nor relation".to_owned()),
     }
@@ -101,7 +101,7 @@ fn sentence(from: &str, relation: &str, to: &str) -> String {
 }
 
 /// Reads a memory of Mem0, or a relation of its graph.
-pub(super) fn mem0(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+pub(super) fn mem0(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     let mut metadata = Metadata::new();
     for field in ["user_id", "agent_id"] {
         metadata.extend(json::loose_name(record, field).map(|name| (field.to_owned(), name)));
@@ -128,7 +128,7 @@ pub(super) fn mem0(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
             Some(to) => to,
             None => json::text(record, "destination")?,
         };
-        return memory.say(sentence(from, relation, to), vec!["relation".to_owned()], turns);
+        return memory.emit(sentence(from, relation, to), vec!["relation".to_owned()], turns);
     }
     let id = json::name(record, "id")?.ok_or("field `id` is missing")?;
     memory.metadata.insert("source_id".to_owned(), id.clone());
@@ -136,11 +136,11 @@ pub(super) fn mem0(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
         (Some(text), _) | (None, Some(text)) => text,
         (None, None) => json::text(record, "text")?,
     };
-    memory.say(content.to_owned(), vec![id], turns)
+    memory.emit(content.to_owned(), vec![id], turns)
 }
 
 /// Reads a RockBot memory, whose field names have either case.
-pub(super) fn rockbot(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+pub(super) fn rockbot(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     let low = |name: &str| name.chars().next().into_iter().flat_map(char::to_lowercase).collect::<String>();
     let record: Object = record
         .iter()
@@ -165,7 +165,7 @@ pub(super) fn rockbot(record: &Object, moments: &Moments, turns: &mut Turns) -> 
         at: turns.time(moments.read(record.get("createdAt"))),
         metadata,
     };
-    memory.say(json::text(&record, "content")?.to_owned(), vec![id], turns)
+    memory.emit(json::text(&record, "content")?.to_owned(), vec![id], turns)
 }
 
 fn texts(value: Option<&Value>) -> Vec<&str> {
@@ -176,7 +176,7 @@ fn texts(value: Option<&Value>) -> Vec<&str> {
 pub(super) fn langchain(
     record: &Object,
     openai: &mut OpenAi,
-    moments: &Moments,
+    moments: &TimeParser,
     turns: &mut Turns,
 ) -> Result<(), String> {
     let mut message = match record.get("data").or_else(|| record.get("kwargs")) {

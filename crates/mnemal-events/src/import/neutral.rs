@@ -4,11 +4,11 @@ use mnemal_core::{EventKind, Metadata, ToolName};
 use mnemal_extract::{SpeakerLabel, speaker_label};
 
 use super::json::{self, Object};
-use super::moment::Moments;
-use super::turn::{Said, Turns};
+use super::parse_time::TimeParser;
+use super::turn::{ParsedRecord, Turns};
 
 /// Reads one record; every speaker is a person unless the label is that of a machine.
-pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+pub(super) fn read(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     let conv = json::name(record, "conv")?.unwrap_or_default();
     if !turns.wants(&conv) {
         return Ok(());
@@ -33,7 +33,7 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
         }
         Some(SpeakerLabel::User) | None => EventKind::UserMessage,
     };
-    let said = Said {
+    let said = ParsedRecord {
         human: kind == EventKind::UserMessage,
         kind,
         content,
@@ -45,5 +45,5 @@ pub(super) fn read(record: &Object, moments: &Moments, turns: &mut Turns) -> Res
         parent: None,
         metadata,
     };
-    turns.say(&said).map(|_| ())
+    turns.emit(&said).map(|_| ())
 }

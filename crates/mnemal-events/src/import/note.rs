@@ -12,7 +12,7 @@ const LONGEST_PART: usize = 30;
 const MOST_TAGS: usize = 64;
 
 /// Returns the event kind that stores the text as a note.
-pub(super) fn kept(category: Category, tags: Vec<Tag>, importance: Option<f64>) -> EventKind {
+pub(super) fn remember(category: Category, tags: Vec<Tag>, importance: Option<f64>) -> EventKind {
     #[expect(clippy::cast_possible_truncation, reason = "importance has no more digits, and is checked next")]
     let importance = importance.map(|share| share as f32);
     EventKind::Decision(Decision::Remember(Remember {

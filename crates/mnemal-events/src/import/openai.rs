@@ -7,8 +7,8 @@ use mnemal_extract::{SpeakerLabel, speaker_label};
 use serde_json::Value;
 
 use super::json::{self, Object};
-use super::moment::Moments;
-use super::turn::{Said, Turns};
+use super::parse_time::TimeParser;
+use super::turn::{ParsedRecord, Turns};
 
 /// Calls that await their result, of the whole file or of one conversation.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct OpenAi {
 type Calls = HashMap<String, (EventId, String)>;
 
 /// The position of a message.
-struct Place {
+struct MessagePosition {
     session: String,
     /// Identifies a message without an id.
     source: Vec<String>,
@@ -29,7 +29,7 @@ impl OpenAi {
     pub(super) fn read(
         &mut self,
         record: &Object,
-        moments: &Moments,
+        moments: &TimeParser,
         turns: &mut Turns,
     ) -> Result<(), String> {
         if record.get("_type").and_then(Value::as_str) == Some("metadata") {
@@ -39,7 +39,7 @@ impl OpenAi {
         }
         let Some(messages) = record.get("messages") else {
             let session = session(record).unwrap_or_else(|| turns.stem());
-            let place = Place { session, source: vec![turns.file(), turns.line.to_string()] };
+            let place = MessagePosition { session, source: vec![turns.file(), turns.line.to_string()] };
             return message(record, place, (moments, turns, &mut self.calls));
         };
         let messages = messages.as_array().ok_or("field `messages` is not a list")?;
@@ -57,7 +57,7 @@ impl OpenAi {
                 continue;
             };
             let source = vec![conversation.clone(), place.to_string()];
-            let of = Place { session: session.clone(), source };
+            let of = MessagePosition { session: session.clone(), source };
             if let Err(why) = message(record, of, (moments, turns, &mut calls)) {
                 turns.fail(format!("message {}: {why}", place + 1));
             }
@@ -77,8 +77,8 @@ fn created(record: &Object) -> Option<&Value> {
 
 fn message(
     record: &Object,
-    place: Place,
-    (moments, turns, calls): (&Moments, &mut Turns, &mut Calls),
+    place: MessagePosition,
+    (moments, turns, calls): (&TimeParser, &mut Turns, &mut Calls),
 ) -> Result<(), String> {
     let role = json::text(record, "role")?;
     let (content, other) = json::content(record.get("content"))?;
@@ -90,7 +90,7 @@ fn message(
         Some(id) => vec![place.session.clone(), id],
         None => place.source,
     };
-    let mut said = Said {
+    let mut said = ParsedRecord {
         kind: EventKind::UserMessage,
         content,
         session: place.session,
@@ -112,7 +112,7 @@ fn message(
         Some(SpeakerLabel::User) if is_machine => assistant(record, said, turns, calls)?,
         Some(SpeakerLabel::User) => {
             said.human = true;
-            say(&said, turns)?;
+            emit(&said, turns)?;
         }
         Some(SpeakerLabel::Assistant) => assistant(record, said, turns, calls)?,
         Some(SpeakerLabel::Tool) => answer(record, said, turns, calls)?,
@@ -121,15 +121,20 @@ fn message(
     Ok(())
 }
 
-fn say(said: &Said, turns: &mut Turns) -> Result<Option<EventId>, String> {
+fn emit(said: &ParsedRecord, turns: &mut Turns) -> Result<Option<EventId>, String> {
     if said.content.trim().is_empty() {
         turns.remark("no text");
         return Ok(None);
     }
-    turns.say(said).map(Some)
+    turns.emit(said).map(Some)
 }
 
-fn assistant(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Calls) -> Result<(), String> {
+fn assistant(
+    record: &Object,
+    mut said: ParsedRecord,
+    turns: &mut Turns,
+    calls: &mut Calls,
+) -> Result<(), String> {
     said.kind = EventKind::AssistantMessage;
     said.speaker = None;
     let asked = match record.get("tool_calls") {
@@ -138,7 +143,7 @@ fn assistant(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Cal
         Some(_) => return Err("field `tool_calls` is not a list".to_owned()),
     };
     let (session, at, source) = (said.session.clone(), said.at.clone(), said.source.clone());
-    let parent = if said.content.trim().is_empty() && !asked.is_empty() { None } else { say(&said, turns)? };
+    let parent = if said.content.trim().is_empty() && !asked.is_empty() { None } else { emit(&said, turns)? };
     for (place, call) in asked.iter().enumerate() {
         let function =
             call.get("function").and_then(Value::as_object).ok_or("a tool call without a function")?;
@@ -146,7 +151,7 @@ fn assistant(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Cal
         let name = ToolName::new(tool).map_err(|why| why.to_string())?;
         let mut source = source.clone();
         source.push(format!("call {place}"));
-        let id = turns.say(&Said {
+        let id = turns.emit(&ParsedRecord {
             kind: EventKind::ToolCall { tool: name },
             content: json::maybe_text(function, "arguments")?.unwrap_or_default().to_owned(),
             session: session.clone(),
@@ -165,7 +170,12 @@ fn assistant(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Cal
     Ok(())
 }
 
-fn answer(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Calls) -> Result<(), String> {
+fn answer(
+    record: &Object,
+    mut said: ParsedRecord,
+    turns: &mut Turns,
+    calls: &mut Calls,
+) -> Result<(), String> {
     let call = json::loose(record, "tool_call_id").and_then(|call| calls.remove(call));
     let tool = said.speaker.take().or_else(|| call.as_ref().map(|(_, tool)| tool.clone()));
     let tool = ToolName::new(tool.unwrap_or_else(|| "tool".to_owned())).map_err(|why| why.to_string())?;
@@ -173,5 +183,5 @@ fn answer(record: &Object, mut said: Said, turns: &mut Turns, calls: &mut Calls)
     let ok = !said.content.trim_start().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("error:"));
     said.kind = EventKind::ToolResult { tool, ok };
     said.parent = call.map(|(id, _)| id);
-    turns.say(&said).map(|_| ())
+    turns.emit(&said).map(|_| ())
 }

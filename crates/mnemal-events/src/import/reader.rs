@@ -9,17 +9,17 @@ use super::claude_code::ClaudeCode;
 use super::codex::Codex;
 use super::detect::{DETECT_BYTES, detect, elements, has_end};
 use super::gemini::{self, GeminiCli};
-use super::line::{Bad, Lines};
+use super::line::{LineError, Lines};
 use super::markdown::Markdown;
-use super::moment::Moments;
+use super::native::NativeImporter;
 use super::openai::OpenAi;
-use super::own::Own;
+use super::parse_time::TimeParser;
 use super::turn::{Turn, Turns};
 use super::{
-    Format, ImportBatch, ImportOptions, Lenient, Position, Skipped, Why, chatgpt, claude, json, memories,
-    neutral, stores, takeout,
+    Format, ImportBatch, ImportOptions, LinePolicy, Position, SkipCause, SkippedLine, chatgpt, claude, json,
+    memories, neutral, stores, takeout,
 };
-use crate::log::{Exact, ExactRecord};
+use crate::log::{RestoreBatch, RestoreRecord};
 
 /// Longest line of a foreign format; a longer record is skipped. Source: own choice.
 const LONGEST_LINE: usize = 1024 * 1024;
@@ -56,15 +56,15 @@ pub struct Importer<R> {
     dialect: Dialect,
     options: ImportOptions,
     turns: Turns,
-    moments: Moments,
-    ahead: VecDeque<(Place, Record)>,
+    moments: TimeParser,
+    ahead: VecDeque<(LinePosition, Record)>,
     ahead_bytes: usize,
-    skipped: VecDeque<Skipped>,
+    skipped: VecDeque<SkippedLine>,
     /// Events that were returned, now or in an earlier run, and were withdrawn afterwards.
     withdrawn: Vec<EventId>,
     lacks_beginning: bool,
     /// The line after the last returned one, and its byte offset.
-    handed: Place,
+    handed: LinePosition,
     /// Whether the last lines are counted, or the input has ended.
     is_counted: bool,
     /// Lines before this byte were imported earlier: they are read for threads only.
@@ -77,7 +77,7 @@ pub struct Importer<R> {
 
 /// A line number with the byte offset of its end.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct LinePosition {
     line: u64,
     end: u64,
 }
@@ -85,12 +85,12 @@ struct Place {
 #[derive(Debug)]
 enum Record {
     New(Box<Turn>),
-    Exact(Box<ExactRecord>),
+    Exact(Box<RestoreRecord>),
 }
 
 #[derive(Debug)]
 enum Dialect {
-    Mnemal(Own),
+    Mnemal(NativeImporter),
     Neutral,
     OpenAi(OpenAi),
     ClaudeCode(ClaudeCode),
@@ -114,7 +114,7 @@ enum Dialect {
 impl Dialect {
     fn of(format: Format, options: &ImportOptions) -> Self {
         match format {
-            Format::Auto | Format::Mnemal => Self::Mnemal(Own::default()),
+            Format::Auto | Format::Mnemal => Self::Mnemal(NativeImporter::default()),
             Format::Neutral => Self::Neutral,
             Format::OpenAi => Self::OpenAi(OpenAi::default()),
             Format::ClaudeCode => Self::ClaudeCode(ClaudeCode::default()),
@@ -207,14 +207,14 @@ impl<R: BufRead> Importer<R> {
             dialect: Dialect::of(format, &options),
             format,
             turns: Turns::new(format, &options, key),
-            moments: Moments::new(&options.zone),
+            moments: TimeParser::new(&options.zone),
             options,
             ahead: VecDeque::new(),
             ahead_bytes: 0,
             skipped: VecDeque::new(),
             withdrawn: Vec::new(),
             lacks_beginning: false,
-            handed: Place { line: 1, end: 0 },
+            handed: LinePosition { line: 1, end: 0 },
             fresh_from: 0,
             unfinished: None,
             ended: false,
@@ -273,12 +273,14 @@ impl<R: BufRead> Importer<R> {
     fn read_line(&mut self) -> Result<()> {
         let start = self.lines.offset;
         let Some(line) = self.lines.next().map_err(unreadable)? else { return self.finish() };
-        let place = Place { line: self.lines.number, end: self.lines.offset };
+        let place = LinePosition { line: self.lines.number, end: self.lines.offset };
         (self.turns.line, self.turns.start) = (place.line, start);
         let is_fresh = start >= self.fresh_from;
         let read = line.and_then(|text| self.understand(&text).or_else(|why| self.salvage(&text, why)));
         let read = match (read, self.turns.broken.first()) {
-            (Ok(_), Some(why)) if self.options.lenient == Lenient::No => Err(Bad::Broken(why.clone())),
+            (Ok(_), Some(why)) if self.options.lenient == LinePolicy::No => {
+                Err(LineError::Broken(why.clone()))
+            }
             (read, _) => read,
         };
         let why = match read {
@@ -293,36 +295,36 @@ impl<R: BufRead> Importer<R> {
             // The last line of a transcript that is still being written is left for the next run.
             Err(_) if self.format == Format::ClaudeCode && self.lines.cut_off => {
                 self.unfinished = Some(start);
-                Why::NotMemory("a last line that is not finished")
+                SkipCause::NotMemory("a last line that is not finished")
             }
             Ok(_) => return Ok(()),
-            Err(Bad::TooLong(most)) => Why::TooLong(most),
-            Err(Bad::Broken(why)) => {
+            Err(LineError::TooLong(most)) => SkipCause::TooLong(most),
+            Err(LineError::Broken(why)) => {
                 let headless = matches!(&self.dialect, Dialect::Mnemal(own) if !own.has_header());
-                if headless || self.options.lenient == Lenient::No {
+                if headless || self.options.lenient == LinePolicy::No {
                     return Err(Error::invalid(format!("{} {}: {why}", self.lines.unit(), place.line)));
                 }
-                Why::Broken(why)
+                SkipCause::Broken(why)
             }
         };
         self.turns.clear();
-        self.skipped.push_back(Skipped { line: place.line, why });
+        self.skipped.push_back(SkippedLine { line: place.line, why });
         Ok(())
     }
 
     /// Reads the complete records inside a damaged record of a document whose end is missing; of a last record that is cut off,
     /// its complete part.
-    fn salvage(&mut self, text: &str, why: String) -> std::result::Result<Option<ExactRecord>, Bad> {
+    fn salvage(&mut self, text: &str, why: String) -> std::result::Result<Option<RestoreRecord>, LineError> {
         let is_damaged = why.starts_with(json::NOT_JSON) && !matches!(self.dialect, Dialect::Mnemal(_));
-        if self.lines.unit() != "record" || !is_damaged || self.options.lenient == Lenient::No {
-            return Err(Bad::Broken(why));
+        if self.lines.unit() != "record" || !is_damaged || self.options.lenient == LinePolicy::No {
+            return Err(LineError::Broken(why));
         }
         self.turns.clear();
         let mut is_read = false;
         for record in json::swallowed(text) {
             is_read |= self.attempt(record);
         }
-        let rest = json::closed(text).filter(|_| !is_read && self.lines.cut_off);
+        let rest = json::close(text).filter(|_| !is_read && self.lines.cut_off);
         if let Some(rest) = rest {
             self.attempt(&rest);
         }
@@ -340,7 +342,7 @@ impl<R: BufRead> Importer<R> {
         is_read
     }
 
-    fn understand(&mut self, text: &str) -> Result<Option<ExactRecord>, String> {
+    fn understand(&mut self, text: &str) -> Result<Option<RestoreRecord>, String> {
         let (moments, turns) = (&self.moments, &mut self.turns);
         if let Dialect::Markdown(markdown) = &mut self.dialect {
             return markdown.read(text, moments, turns).map(|()| None);
@@ -384,11 +386,12 @@ impl<R: BufRead> Importer<R> {
         Ok(None)
     }
 
-    fn keep(&mut self, place: Place, exact: Option<ExactRecord>) {
+    fn keep(&mut self, place: LinePosition, exact: Option<RestoreRecord>) {
         let remarks = self.turns.remarks.drain(..);
-        self.skipped.extend(remarks.map(|what| Skipped { line: place.line, why: Why::NotMemory(what) }));
+        self.skipped
+            .extend(remarks.map(|what| SkippedLine { line: place.line, why: SkipCause::NotMemory(what) }));
         let broken = self.turns.broken.drain(..);
-        self.skipped.extend(broken.map(|why| Skipped { line: place.line, why: Why::Broken(why) }));
+        self.skipped.extend(broken.map(|why| SkippedLine { line: place.line, why: SkipCause::Broken(why) }));
         let wanted = place.line > self.options.after_line;
         for turn in self.turns.made.drain(..).filter(|_| wanted) {
             self.ahead_bytes += turn.bytes();
@@ -413,7 +416,7 @@ impl<R: BufRead> Importer<R> {
         self.ahead.retain(|(place, record)| match record {
             Record::New(turn) if ids.remove(&turn.id) => {
                 *freed = freed.saturating_sub(turn.bytes());
-                skipped.push_back(Skipped { line: place.line, why: Why::NotMemory(OTHER_BRANCH) });
+                skipped.push_back(SkippedLine { line: place.line, why: SkipCause::NotMemory(OTHER_BRANCH) });
                 false
             }
             _ => true,
@@ -425,7 +428,7 @@ impl<R: BufRead> Importer<R> {
         self.ended = true;
         if let Dialect::Markdown(markdown) = &mut self.dialect {
             let last = markdown.end(&self.moments, &mut self.turns);
-            let place = Place { line: self.lines.number, end: self.lines.offset };
+            let place = LinePosition { line: self.lines.number, end: self.lines.offset };
             last.map_err(|why| Error::invalid(format!("line {}: {why}", place.line)))?;
             self.keep(place, None);
             return Ok(());
@@ -434,7 +437,7 @@ impl<R: BufRead> Importer<R> {
             if !own.has_header() {
                 return Err(Error::invalid("line 1: not the header of an export"));
             }
-            let place = Place { line: self.lines.number, end: self.lines.offset };
+            let place = LinePosition { line: self.lines.number, end: self.lines.offset };
             let rest = own.rest().into_iter().map(|record| (place, Record::Exact(Box::new(record))));
             self.ahead.extend(rest);
         }
@@ -446,7 +449,7 @@ impl<R: BufRead> Importer<R> {
         let (mut events, mut exact, mut size, mut last) = (Vec::new(), Vec::new(), 0, None);
         while let Some((place, _)) = self.ahead.front() {
             let full = events.len() + exact.len() >= BATCH || size >= BATCH_BYTES;
-            if full && last.is_some_and(|last: Place| last.line != place.line) {
+            if full && last.is_some_and(|last: LinePosition| last.line != place.line) {
                 break;
             }
             let Some((place, record)) = self.ahead.pop_front() else { break };
@@ -463,15 +466,17 @@ impl<R: BufRead> Importer<R> {
             }
         }
         self.ahead_bytes = self.ahead_bytes.saturating_sub(size);
-        let read = Place { line: self.lines.number, end: self.lines.offset };
+        let read = LinePosition { line: self.lines.number, end: self.lines.offset };
         let done = if self.ahead.is_empty() { read } else { last.unwrap_or(read) };
         let lines = self.handed.line..done.line + 1;
-        self.handed = Place { line: done.line + 1, end: done.end };
+        self.handed = LinePosition { line: done.line + 1, end: done.end };
         let n_skipped = self.skipped.iter().take_while(|skipped| skipped.line <= done.line).count();
         ImportBatch {
             events,
             exact: match &self.dialect {
-                Dialect::Mnemal(own) => Some(Exact { records: exact, forgotten: own.forgotten.clone() }),
+                Dialect::Mnemal(own) => {
+                    Some(RestoreBatch { records: exact, forgotten: own.forgotten.clone() })
+                }
                 _ => None,
             },
             lines,
@@ -482,10 +487,10 @@ impl<R: BufRead> Importer<R> {
     }
 }
 
-fn bytes(record: &ExactRecord) -> usize {
+fn bytes(record: &RestoreRecord) -> usize {
     match record {
-        ExactRecord::Event { event, .. } => event.content.len(),
-        ExactRecord::Erased { .. } | ExactRecord::Tombstone(_) => 0,
+        RestoreRecord::Event { event, .. } => event.content.len(),
+        RestoreRecord::Erased { .. } | RestoreRecord::Tombstone(_) => 0,
     }
 }
 

@@ -11,15 +11,15 @@ use mnemal_core::{EventKind, Metadata, Timestamp, Zone};
 use serde_json::{Value, json};
 
 use super::json::{self, Object};
-use super::moment::Moments;
 use super::note;
 use super::openai::OpenAi;
-use super::turn::{Said, Turns};
+use super::parse_time::TimeParser;
+use super::turn::{ParsedRecord, Turns};
 
 type At = Option<(Timestamp, Zone)>;
 
 /// A note of another program.
-struct Noted<'r> {
+struct ImportedNote<'r> {
     category: Vec<&'r str>,
     tags: Vec<&'r str>,
     session: Option<String>,
@@ -27,15 +27,15 @@ struct Noted<'r> {
     id: String,
 }
 
-impl Noted<'_> {
-    fn say(self, content: &str, turns: &mut Turns) -> Result<(), String> {
+impl ImportedNote<'_> {
+    fn emit(self, content: &str, turns: &mut Turns) -> Result<(), String> {
         let content = content.trim();
         if content.is_empty() {
             turns.remark("no text");
             return Ok(());
         }
-        turns.say(&Said {
-            kind: note::kept(note::category(self.category), note::tags(self.tags), None),
+        turns.emit(&ParsedRecord {
+            kind: note::remember(note::category(self.category), note::tags(self.tags), None),
             human: false,
             content: content.to_owned(),
             session: self.session.unwrap_or_else(|| turns.stem()),
@@ -54,7 +54,7 @@ fn first<'o>(record: &'o Object, fields: &[&str]) -> Option<&'o str> {
     fields.iter().find_map(|field| json::loose(record, field)).filter(|text| !text.trim().is_empty())
 }
 
-fn first_time(record: &Object, fields: &[&str], moments: &Moments, turns: &mut Turns) -> At {
+fn first_time(record: &Object, fields: &[&str], moments: &TimeParser, turns: &mut Turns) -> At {
     let given = fields.iter().find_map(|field| record.get(*field).filter(|value| !value.is_null()));
     turns.time(moments.read(given))
 }
@@ -70,13 +70,13 @@ fn texts(value: Option<&Value>) -> Vec<&str> {
 }
 
 /// Reads a claude-mem record: an observation, a summary, a prompt, or session data.
-pub(super) fn claude_mem(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+pub(super) fn claude_mem(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     let at = first_time(record, &["created_at_epoch", "created_at"], moments, turns);
     let session = ["content_session_id", "memory_session_id", "sdk_session_id", "claude_session_id"];
     let session = session.into_iter().find_map(|field| json::loose_name(record, field));
     let id = id(record, turns);
     if let Some(prompt) = json::loose(record, "prompt_text") {
-        turns.say(&Said {
+        turns.emit(&ParsedRecord {
             kind: EventKind::UserMessage,
             human: true,
             content: prompt.to_owned(),
@@ -128,27 +128,27 @@ pub(super) fn claude_mem(record: &Object, moments: &Moments, turns: &mut Turns) 
     }
     let category = vec!["claude-mem", project, kind];
     let tags = concepts.iter().map(String::as_str).collect();
-    Noted { category, tags, session, at, id: format!("{kind} {id}") }.say(&content, turns)
+    ImportedNote { category, tags, session, at, id: format!("{kind} {id}") }.emit(&content, turns)
 }
 
 /// Reads a part of a Letta agent file: an agent with its messages, or a block of its memory.
 pub(super) fn letta(
     record: &Object,
-    moments: &Moments,
+    moments: &TimeParser,
     openai: &mut OpenAi,
     turns: &mut Turns,
 ) -> Result<(), String> {
     if let Some(label) = json::loose(record, "label") {
         let at = first_time(record, &["updated_at", "created_at"], moments, turns);
         let value = json::text(record, "value")?;
-        let noted = Noted {
+        let noted = ImportedNote {
             category: vec!["letta", label],
             tags: vec![label],
             session: None,
             at,
             id: format!("block {label}"),
         };
-        return noted.say(value, turns);
+        return noted.emit(value, turns);
     }
     for block in record.get("core_memory").and_then(Value::as_array).into_iter().flatten() {
         let read = block.as_object().ok_or_else(|| "it is not an object".to_owned());
@@ -218,7 +218,7 @@ fn sent(call: &Value) -> Option<String> {
 }
 
 /// Reads a part of a Zep or Graphiti graph: an episode, an entity, or a fact between two.
-pub(super) fn zep(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+pub(super) fn zep(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     let session = first(record, &["group_id", "session_id"]).map(str::to_owned);
     let own = id(record, turns);
     if record.contains_key("source_node_uuid") || record.contains_key("fact") {
@@ -227,8 +227,8 @@ pub(super) fn zep(record: &Object, moments: &Moments, turns: &mut Turns) -> Resu
         let over = first(record, &["invalid_at", "expired_at"]);
         let content = over.map_or_else(|| fact.to_owned(), |over| format!("{fact} (until {})", day(over)));
         let relation = first(record, &["name", "relation"]).unwrap_or("relation");
-        return Noted { category: vec!["zep", "fact"], tags: vec![relation], session, at, id: own }
-            .say(&content, turns);
+        return ImportedNote { category: vec!["zep", "fact"], tags: vec![relation], session, at, id: own }
+            .emit(&content, turns);
     }
     if let Some(content) = first(record, &["content", "episode_body"]) {
         let at = first_time(record, &["valid_at", "reference_time", "created_at"], moments, turns);
@@ -243,7 +243,8 @@ pub(super) fn zep(record: &Object, moments: &Moments, turns: &mut Turns) -> Resu
     let labels = texts(record.get("labels"));
     let label = labels.into_iter().find(|label| *label != "Entity").unwrap_or("entity");
     let content = format!("{name}: {summary}");
-    Noted { category: vec!["zep", label], tags: vec![name], session, at, id: own }.say(&content, turns)
+    ImportedNote { category: vec!["zep", label], tags: vec![name], session, at, id: own }
+        .emit(&content, turns)
 }
 
 /// Stores an episode of unknown speaker as a text.
@@ -252,7 +253,7 @@ fn episode(
     (session, at, id): (Option<String>, At, String),
     turns: &mut Turns,
 ) -> Result<(), String> {
-    turns.say(&Said {
+    turns.emit(&ParsedRecord {
         kind: EventKind::Document,
         human: false,
         content: content.to_owned(),
@@ -274,7 +275,7 @@ fn day(time: &str) -> &str {
 /// Reads a COGX record.
 pub(super) fn cogx(
     record: &Object,
-    moments: &Moments,
+    moments: &TimeParser,
     openai: &mut OpenAi,
     turns: &mut Turns,
 ) -> Result<(), String> {
@@ -292,16 +293,17 @@ pub(super) fn cogx(
         moments,
         turns,
     );
-    let noted = |category, tags, id| Noted { category, tags, session: session.clone(), at: at.clone(), id };
+    let noted =
+        |category, tags, id| ImportedNote { category, tags, session: session.clone(), at: at.clone(), id };
     match kind {
         "memory" => {
             let categories = texts(record.get("categories"));
             noted(categories.first().copied().into_iter().collect(), categories, own)
-                .say(json::text(record, "content")?, turns)
+                .emit(json::text(record, "content")?, turns)
         }
         "memory_block" => {
             let label = json::text(record, "label")?;
-            noted(vec!["letta", label], vec![label], own).say(json::text(record, "value")?, turns)
+            noted(vec!["letta", label], vec![label], own).emit(json::text(record, "value")?, turns)
         }
         "entity" => {
             let name = json::text(record, "name")?;
@@ -310,7 +312,7 @@ pub(super) fn cogx(
                 return Ok(());
             };
             let kind = first(record, &["entity_type"]).unwrap_or("entity");
-            noted(vec![kind], vec![name], own).say(&format!("{name}: {description}"), turns)
+            noted(vec![kind], vec![name], own).emit(&format!("{name}: {description}"), turns)
         }
         "fact" => {
             let predicate = json::text(record, "predicate")?;
@@ -322,7 +324,7 @@ pub(super) fn cogx(
             };
             let over = first(record, &["invalid_at"]);
             let content = over.map_or_else(|| text.clone(), |over| format!("{text} (until {})", day(over)));
-            noted(vec!["relation"], vec![predicate], own).say(&content, turns)
+            noted(vec!["relation"], vec![predicate], own).emit(&content, turns)
         }
         "document" => episode(json::text(record, "content")?, (session, at, own), turns),
         "episode" => cogx_episode(record, (session.unwrap_or(own), moments, openai), turns),
@@ -356,7 +358,7 @@ fn sentence(record: &Object, predicate: &str) -> Option<String> {
 
 fn cogx_episode(
     record: &Object,
-    (session, moments, openai): (String, &Moments, &mut OpenAi),
+    (session, moments, openai): (String, &TimeParser, &mut OpenAi),
     turns: &mut Turns,
 ) -> Result<(), String> {
     let listed = record.get("turns").and_then(Value::as_array).ok_or("field `turns` is not a list")?;
@@ -387,7 +389,7 @@ fn cogx_episode(
 }
 
 /// Reads a Hindsight document with its facts, an observation, or a memory of a list.
-pub(super) fn hindsight(record: &Object, moments: &Moments, turns: &mut Turns) -> Result<(), String> {
+pub(super) fn hindsight(record: &Object, moments: &TimeParser, turns: &mut Turns) -> Result<(), String> {
     let Some(facts) = record.get("facts").and_then(Value::as_array) else {
         return hindsight_fact(record, None, moments, turns);
     };
@@ -408,7 +410,7 @@ pub(super) fn hindsight(record: &Object, moments: &Moments, turns: &mut Turns) -
 fn hindsight_fact(
     fact: &Object,
     of: Option<(&str, usize)>,
-    moments: &Moments,
+    moments: &TimeParser,
     turns: &mut Turns,
 ) -> Result<(), String> {
     let Some(text) = json::loose(fact, "text") else {
@@ -424,5 +426,5 @@ fn hindsight_fact(
     let tags = texts(fact.get("tags")).into_iter().chain(texts(fact.get("entities"))).collect();
     let id = of.map_or_else(|| id(fact, turns), |(document, place)| format!("{document} {place}"));
     let session = of.map(|(document, _)| document.to_owned());
-    Noted { category: vec!["hindsight", kind], tags, session, at, id }.say(text, turns)
+    ImportedNote { category: vec!["hindsight", kind], tags, session, at, id }.emit(text, turns)
 }

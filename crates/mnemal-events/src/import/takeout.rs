@@ -5,7 +5,7 @@
 
 use jiff::civil::Date;
 use mnemal_core::{Timestamp, Zone};
-use mnemal_extract::{Anchor, DateRules, Lean};
+use mnemal_extract::{Anchor, DateRules, TimeBias};
 use serde_json::{Value, json};
 
 use super::gemini::plain;
@@ -103,7 +103,7 @@ fn day(line: &str) -> Option<Date> {
     let zone = Zone::utc();
     let anchor = Anchor { at: Timestamp::EPOCH, zone: &zone };
     let of = |language: &&str| {
-        let dates = DateRules::built_in(language)?.read(line, &anchor, Lean::Nearest);
+        let dates = DateRules::built_in(language)?.read(line, &anchor, TimeBias::Nearest);
         dates.into_iter().find_map(|date| {
             let when = date.when()?;
             let (start, end) = (when.start?.as_seconds(), when.end?.as_seconds());

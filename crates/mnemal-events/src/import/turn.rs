@@ -21,7 +21,7 @@ const FLAGS: usize = 256;
 
 /// A parsed record.
 #[derive(Clone, Debug)]
-pub(super) struct Said {
+pub(super) struct ParsedRecord {
     pub(super) kind: EventKind,
     pub(super) content: String,
     pub(super) session: String,
@@ -184,7 +184,7 @@ impl Turns {
     }
 
     /// Makes the event, or several if the text is too long for one; returns the id of the last.
-    pub(super) fn say(&mut self, said: &Said) -> Result<EventId, String> {
+    pub(super) fn emit(&mut self, said: &ParsedRecord) -> Result<EventId, String> {
         let name = |what: &str, why: mnemal_core::Error| format!("field `{what}`: {why}");
         if let Some((at, _)) = &said.at {
             self.note_time(&said.session, said.conv.as_deref(), *at);
@@ -222,7 +222,7 @@ impl Turns {
         Ok(self.pieces(&event, said))
     }
 
-    fn pieces(&mut self, event: &NewEvent, said: &Said) -> EventId {
+    fn pieces(&mut self, event: &NewEvent, said: &ParsedRecord) -> EventId {
         let record = self.record(said);
         let is_wanted = self.options.roles.only().is_none_or(|roles| roles.contains(&said.kind.role()));
         let mut parent = said.parent;
@@ -252,7 +252,7 @@ impl Turns {
     }
 
     /// Returns the name of a record: a keyed hash of format, source id, content, and destination.
-    fn record(&self, said: &Said) -> String {
+    fn record(&self, said: &ParsedRecord) -> String {
         let name = |name: Option<&str>| name.unwrap_or_default().to_owned();
         let mut parts = vec![
             self.format.as_str().to_owned(),
@@ -301,7 +301,7 @@ fn spelled(text: &str) -> String {
 }
 
 /// Returns the origin of a record's words.
-fn origin(own: OwnHistory, format: Format, said: &Said) -> Origin {
+fn origin(own: OwnHistory, format: Format, said: &ParsedRecord) -> Origin {
     // Files that an agent keeps for its owner and that the owner can read; conclusions of a service do not count.
     let is_memory = matches!(format, Format::MemoryMd | Format::RockBot)
         && matches!(said.kind, EventKind::Decision(_) | EventKind::Observation);

@@ -56,10 +56,10 @@ impl EventLog {
         // An operation names only what was there before it, so one way along the log finds all.
         let operations = self.decided(&|event| operation(event).is_some()).await?;
         for event in &operations {
-            let rests = |deed: &mnemal_core::Deed| {
-                deed.has_text() && deed.names().iter().any(|name| gone.contains(name))
+            let rests = |kind: &mnemal_core::OperationKind| {
+                kind.has_text() && kind.names().iter().any(|name| gone.contains(name))
             };
-            if operation(event).is_some_and(|one| rests(&one.deed)) && gone.insert(event.id) {
+            if operation(event).is_some_and(|one| rests(&one.kind)) && gone.insert(event.id) {
                 ids.push(event.id);
             }
         }
@@ -96,20 +96,20 @@ impl EventLog {
 
 pub(super) fn erasable(events: &[Event]) -> Vec<EventId> {
     let erasable = |event: &&Event| {
-        event.kept().is_some_and(|kept| !matches!(kept.kind, EventKind::Decision(Decision::Forget(_))))
+        event.body().is_some_and(|kept| !matches!(kept.kind, EventKind::Decision(Decision::Forget(_))))
     };
     events.iter().filter(erasable).map(|event| event.id).collect()
 }
 
 fn operation(event: &Event) -> Option<&Operation> {
-    match &event.kept()?.kind {
+    match &event.body()?.kind {
         EventKind::Operation(operation) => Some(operation),
         _ => None,
     }
 }
 
 fn is_about(event: &Event, key: &NoteKey) -> bool {
-    match event.kept().map(|kept| &kept.kind) {
+    match event.body().map(|kept| &kept.kind) {
         Some(EventKind::Decision(Decision::Remember(note))) => note.key.as_ref() == Some(key),
         Some(EventKind::Decision(
             Decision::Archive(target) | Decision::Restore(target) | Decision::Reject(target),

@@ -9,7 +9,7 @@ use mnemal_core::{
 };
 
 use super::EventLog;
-use super::take::{Taken, imported_id, known};
+use super::import_batch::{ImportOutcome, existing_ids, imported_id};
 use crate::document::{self, COPIES, DOCUMENT, DOCUMENTS, DocumentOptions, FILE, FILE_ID, HEADING, PAGE};
 use crate::limit;
 
@@ -21,7 +21,7 @@ const AT_ONCE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero
 
 /// The log's state for a chunk's name.
 #[derive(Debug, Default)]
-struct Standing {
+struct ChunkState {
     /// A stored event with the chunk's text, preferably of this file.
     living: Option<Event>,
     /// The first unused name for the chunk.
@@ -33,7 +33,7 @@ impl EventLog {
     /// between.
     ///
     /// A file at the location of an earlier one replaces it: unchanged chunks stay, and chunks that are gone are listed in
-    /// [`Taken::outdated`], to be removed. A file with the bytes of another one is stored as its copy: one record that links to
+    /// [`ImportOutcome::outdated`], to be removed. A file with the bytes of another one is stored as its copy: one record that links to
     /// the same text.
     ///
     /// The chunks are stored in order, up to 12 at once, each batch all or none, so that other writers do not wait long.
@@ -45,9 +45,9 @@ impl EventLog {
         &self,
         document: &Document,
         options: &DocumentOptions,
-    ) -> Result<Degraded<Taken>> {
+    ) -> Result<Degraded<ImportOutcome>> {
         let mut gaps = Gaps::default();
-        let mut taken = Taken::default();
+        let mut taken = ImportOutcome::default();
         let (passages, redactions) = document::cleaned(document, &self.cleaner)?;
         let events = document::events(document, &passages, options, &self.parts.key)?;
         self.cleaner.check_names(events.get(..1).unwrap_or_default())?;
@@ -64,10 +64,15 @@ impl EventLog {
     }
 
     /// Stores chunks batch by batch.
-    async fn take_in_order(&self, mut rest: Vec<NewEvent>, taken: &mut Taken, gaps: &mut Gaps) -> Result<()> {
+    async fn take_in_order(
+        &self,
+        mut rest: Vec<NewEvent>,
+        taken: &mut ImportOutcome,
+        gaps: &mut Gaps,
+    ) -> Result<()> {
         while !rest.is_empty() {
             let later = rest.split_off(self.room(&rest));
-            self.take_new(rest, taken, gaps).await?;
+            self.import_new(rest, taken, gaps).await?;
             rest = later;
         }
         Ok(())
@@ -79,61 +84,61 @@ impl EventLog {
         document: &Document,
         events: Vec<NewEvent>,
         older: Vec<Event>,
-        taken: &mut Taken,
+        taken: &mut ImportOutcome,
     ) -> Result<(Vec<NewEvent>, Vec<Event>)> {
         let id = document::document_id(&self.parts.key, &document.hash);
         let file = File::of(document, &self.parts.key);
-        let standing = self.standing(&events, &file).await?;
+        let states = self.chunk_states(&events, &file).await?;
         let mut older: Vec<Option<Event>> = older.into_iter().map(Some).collect();
         let mut by_text: HashMap<Text, Vec<usize>> = HashMap::new();
         for (place, event) in older.iter().enumerate().rev() {
-            if let Some(kept) = event.as_ref().and_then(Event::kept) {
+            if let Some(kept) = event.as_ref().and_then(Event::body) {
                 by_text.entry(text_of(kept)).or_default().push(place);
             }
         }
         let mut new = Vec::new();
         let mut parent = None;
-        for (mut event, standing) in events.into_iter().zip(standing) {
+        for (mut event, states) in events.into_iter().zip(states) {
             let same = by_text.get_mut(&text_of(&event)).and_then(Vec::pop);
             let same = same.and_then(|place| older.get_mut(place)).and_then(Option::take);
-            if let Some(known) = same.or(standing.living) {
+            if let Some(known) = same.or(states.living) {
                 taken.duplicates += 1;
-                if let Some(name) = known.kept().filter(|kept| !file.has(kept)).and_then(name_of) {
+                if let Some(name) = known.body().filter(|kept| !file.has(kept)).and_then(name_of) {
                     taken.same_as = Some(name);
                 }
                 parent = Some(known.id);
                 continue;
             }
             event.parent = parent;
-            parent = Some(imported_id(&self.parts.key, &standing.free));
-            event.idempotency_key = Some(standing.free);
+            parent = Some(imported_id(&self.parts.key, &states.free));
+            event.idempotency_key = Some(states.free);
             new.push(event);
         }
         let is_of_these_bytes =
-            |event: &Event| event.kept().is_some_and(|kept| kept.metadata.get(DOCUMENT) == Some(&id));
+            |event: &Event| event.body().is_some_and(|kept| kept.metadata.get(DOCUMENT) == Some(&id));
         let outdated = older.into_iter().flatten().filter(|event| !is_of_these_bytes(event)).collect();
         Ok((new, outdated))
     }
 
     /// Returns the log's state for some chunks: a chunk gets a new name after each removal.
-    async fn standing(&self, events: &[NewEvent], file: &File) -> Result<Vec<Standing>> {
+    async fn chunk_states(&self, events: &[NewEvent], file: &File) -> Result<Vec<ChunkState>> {
         let name_of = |event: &NewEvent| event.idempotency_key.clone().unwrap_or_default();
-        let mut standing: Vec<Standing> =
-            events.iter().map(|event| Standing { living: None, free: name_of(event) }).collect();
+        let mut states: Vec<ChunkState> =
+            events.iter().map(|event| ChunkState { living: None, free: name_of(event) }).collect();
         let store = self.parts.store.as_ref();
         // Chunks are stored in their order: without the first there is none, and one question is enough.
         let first: Vec<EventId> =
-            standing.first().map(|first| imported_id(&self.parts.key, &first.free)).into_iter().collect();
-        if known(store, first).await?.is_empty() {
-            return Ok(standing);
+            states.first().map(|first| imported_id(&self.parts.key, &first.free)).into_iter().collect();
+        if existing_ids(store, first).await?.is_empty() {
+            return Ok(states);
         }
-        let mut open: Vec<(usize, EventId)> = standing
+        let mut open: Vec<(usize, EventId)> = states
             .iter()
             .enumerate()
-            .map(|(place, standing)| (place, imported_id(&self.parts.key, &standing.free)))
+            .map(|(place, states)| (place, imported_id(&self.parts.key, &states.free)))
             .collect();
         for time in 1_u32.. {
-            let ids = known(store, open.iter().map(|(_, id)| *id).collect()).await?;
+            let ids = existing_ids(store, open.iter().map(|(_, id)| *id).collect()).await?;
             if ids.is_empty() {
                 break;
             }
@@ -142,19 +147,19 @@ impl EventLog {
                 store.get(&ids).await?.into_iter().map(|event| (event.id, event)).collect();
             let mut next = Vec::new();
             for (place, id) in open {
-                let (Some(standing), Some(event)) = (standing.get_mut(place), found.get(&id)) else {
+                let (Some(states), Some(event)) = (states.get_mut(place), found.get(&id)) else {
                     continue;
                 };
-                if event.kept().is_some_and(|kept| file.has(kept) || standing.living.is_none()) {
-                    standing.living = Some(event.clone());
+                if event.body().is_some_and(|kept| file.has(kept) || states.living.is_none()) {
+                    states.living = Some(event.clone());
                 }
                 let name = events.get(place).map(name_of).unwrap_or_default();
-                standing.free = format!("{name}/{time}");
-                next.push((place, imported_id(&self.parts.key, &standing.free)));
+                states.free = format!("{name}/{time}");
+                next.push((place, imported_id(&self.parts.key, &states.free)));
             }
             open = next;
         }
-        Ok(standing)
+        Ok(states)
     }
 
     /// Returns the stored chunks of older versions of a file, and its record as a copy of another one.
@@ -178,7 +183,7 @@ impl EventLog {
         &self,
         document: &Document,
         options: &DocumentOptions,
-        taken: &mut Taken,
+        taken: &mut ImportOutcome,
         gaps: &mut Gaps,
     ) -> Result<()> {
         if taken.same_as.is_none() || taken.stored > 0 {
@@ -187,11 +192,11 @@ impl EventLog {
         }
         let copy = document::copy(document, options, &self.parts.key)?;
         let file = File::of(document, &self.parts.key);
-        let mut standing = self.standing(std::slice::from_ref(&copy), &file).await?;
-        if let Some(Standing { living: None, free }) = standing.pop() {
+        let mut states = self.chunk_states(std::slice::from_ref(&copy), &file).await?;
+        if let Some(ChunkState { living: None, free }) = states.pop() {
             let copy = NewEvent { idempotency_key: Some(free), ..copy };
             // It is no part of what the file says.
-            self.take_new(vec![copy], &mut Taken::default(), gaps).await?;
+            self.import_new(vec![copy], &mut ImportOutcome::default(), gaps).await?;
         }
         Ok(())
     }
@@ -200,7 +205,7 @@ impl EventLog {
     async fn leave_to_copies(&self, outdated: &mut Vec<Event>, gaps: &mut Gaps) -> Result<()> {
         let sessions: HashMap<String, SessionId> = outdated
             .iter()
-            .filter_map(Event::kept)
+            .filter_map(Event::body)
             .filter(|kept| kept.session.as_str() != COPIES)
             .filter_map(|kept| Some((kept.metadata.get(DOCUMENT)?.clone(), kept.session.clone())))
             .collect();
@@ -211,7 +216,7 @@ impl EventLog {
             |kept: &NewEvent| kept.metadata.get(DOCUMENT).is_some_and(|of| sessions.contains_key(of));
         let copies = self.documents_in(SessionId::new(COPIES)?, &is_of_these).await?;
         for copy in copies {
-            let Some((kept, id)) = copy.kept().and_then(|kept| Some((kept, kept.metadata.get(DOCUMENT)?)))
+            let Some((kept, id)) = copy.body().and_then(|kept| Some((kept, kept.metadata.get(DOCUMENT)?)))
             else {
                 continue;
             };
@@ -220,19 +225,19 @@ impl EventLog {
                 self.documents_in(session, &|chunk| chunk.metadata.get(DOCUMENT) == Some(id)).await?;
             let mut again: Vec<NewEvent> = chunks
                 .iter()
-                .filter_map(Event::kept)
+                .filter_map(Event::body)
                 .map(|chunk| document::left_to(chunk, kept, &self.parts.key))
                 .collect::<Result<_>>()?;
             let file =
                 File { id: kept.metadata.get(FILE_ID).cloned(), name: name_of(kept).unwrap_or_default() };
-            let standing = self.standing(&again, &file).await?;
+            let states = self.chunk_states(&again, &file).await?;
             let mut parent = None;
-            for (event, standing) in again.iter_mut().zip(standing) {
+            for (event, states) in again.iter_mut().zip(states) {
                 event.parent = parent;
-                parent = Some(imported_id(&self.parts.key, &standing.free));
-                event.idempotency_key = Some(standing.free);
+                parent = Some(imported_id(&self.parts.key, &states.free));
+                event.idempotency_key = Some(states.free);
             }
-            self.take_in_order(again, &mut Taken::default(), gaps).await?;
+            self.take_in_order(again, &mut ImportOutcome::default(), gaps).await?;
             if outdated.iter().all(|other| other.id != copy.id) {
                 outdated.push(copy);
             }
@@ -258,7 +263,7 @@ impl EventLog {
             let Some(last) = page.last() else { return Ok(found) };
             after = Cursor(Some(last.seq));
             let is_chunk = |kept: &NewEvent| kept.kind == EventKind::Document && accepts(kept);
-            found.extend(page.into_iter().filter(|event| event.kept().is_some_and(is_chunk)));
+            found.extend(page.into_iter().filter(|event| event.body().is_some_and(is_chunk)));
         }
     }
 

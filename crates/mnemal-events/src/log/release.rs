@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use mnemal_core::{Decision, Degraded, Error, ErrorKind, Event, EventId, EventKind, Gaps, NewEvent, Result};
 
-use super::take::{imported_id, known};
-use super::{Ack, EventLog, LeftOut};
+use super::import_batch::{existing_ids, imported_id};
+use super::{Ack, EventLog, SkipReason};
 
 /// Result of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Released {
+pub struct ReleaseOutcome {
     /// The quarantined event, which stays so.
     pub event: EventId,
     /// The usable copy, at its own level.
@@ -32,17 +32,17 @@ impl EventLog {
         &self,
         event: EventId,
         decided: impl FnOnce(Decision) -> Result<NewEvent> + Send,
-    ) -> Result<Degraded<Released>> {
+    ) -> Result<Degraded<ReleaseOutcome>> {
         let held = self.get(event).await?;
-        let kept = held.kept().ok_or_else(|| Error::not_found(format!("{event} is erased")))?;
+        let kept = held.body().ok_or_else(|| Error::not_found(format!("{event} is erased")))?;
         if held.quarantined.is_none() {
             return Err(Error::invalid(format!("{event} is not held back")));
         }
-        let earlier: Vec<Released> =
+        let earlier: Vec<ReleaseOutcome> =
             self.releases().await?.into_iter().filter(|one| one.event == event).collect();
         if let Some(last) = earlier.last() {
             match self.get(last.copy).await {
-                Ok(copy) if copy.kept().is_some() => return Ok(Degraded::whole(*last)),
+                Ok(copy) if copy.body().is_some() => return Ok(Degraded::whole(*last)),
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -54,23 +54,23 @@ impl EventLog {
         let said = NewEvent { idempotency_key: Some(name.clone()), ..kept.clone() };
         let decision = NewEvent { idempotency_key: Some(format!("{name}/decided")), ..decision };
         let mut gaps = Gaps::default();
-        let mut drafts = self.arrive(vec![said, decision], &mut gaps).await?;
+        let mut drafts = self.run_pipeline(vec![said, decision], &mut gaps).await?;
         if let Some(Err(why)) = drafts.first() {
             return Err(Error::invalid(format!("nothing of {event} may be stored: {}", why.as_str())));
         }
         drafts.iter_mut().flatten().for_each(|draft| draft.finding.quarantined = None);
         let id_of = |event: &NewEvent| (event.idempotency_key.as_ref() == Some(&name)).then_some(copy);
-        let stored = self.store(drafts, &mut gaps, &id_of).await?;
-        let decision = stored.into_iter().nth(1).and_then(Result::<Ack, LeftOut>::ok);
+        let stored = self.write(drafts, &mut gaps, &id_of).await?;
+        let decision = stored.into_iter().nth(1).and_then(Result::<Ack, SkipReason>::ok);
         let decision = decision.ok_or_else(|| Error::internal("a decision was not stored"))?;
-        Ok(gaps.attach(Released { event, copy, decision: decision.id, created: !decision.duplicate }))
+        Ok(gaps.attach(ReleaseOutcome { event, copy, decision: decision.id, created: !decision.duplicate }))
     }
 
     /// Returns every release, oldest first, including undone ones.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
-    pub async fn releases(&self) -> Result<Vec<Released>> {
+    pub async fn releases(&self) -> Result<Vec<ReleaseOutcome>> {
         let decided = self.decided(&|event| released(event).is_some()).await?;
         Ok(decided.iter().filter_map(released).collect())
     }
@@ -105,7 +105,7 @@ impl EventLog {
             .map(|one| one.copy)
             .collect();
         let is_made =
-            |event: &Event| event.kept().is_none_or(|kept| matches!(kept.kind, EventKind::Operation(_)));
+            |event: &Event| event.body().is_none_or(|kept| matches!(kept.kind, EventKind::Operation(_)));
         Ok(!copies.is_empty() && events.iter().all(|event| copies.contains(&event.id) || is_made(event)))
     }
 
@@ -125,7 +125,7 @@ impl EventLog {
                 others.push(one.copy);
             }
         }
-        let here = known(self.parts.store.as_ref(), others).await?;
+        let here = existing_ids(self.parts.store.as_ref(), others).await?;
         let here: Vec<EventId> = here.into_iter().collect();
         if !here.is_empty() {
             ids.extend(super::closure::erasable(&self.parts.store.get(&here).await?));
@@ -134,10 +134,10 @@ impl EventLog {
     }
 }
 
-fn released(event: &Event) -> Option<Released> {
-    match &event.kept()?.kind {
+fn released(event: &Event) -> Option<ReleaseOutcome> {
+    match &event.body()?.kind {
         EventKind::Decision(Decision::Release { event: held, copy }) => {
-            Some(Released { event: *held, copy: *copy, decision: event.id, created: false })
+            Some(ReleaseOutcome { event: *held, copy: *copy, decision: event.id, created: false })
         }
         _ => None,
     }

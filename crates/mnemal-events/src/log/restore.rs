@@ -9,13 +9,13 @@ use mnemal_core::{
 };
 
 use super::EventLog;
-use super::take::{Refused, Taken, known, other_body};
-use crate::grave::{Graves, Passage};
+use super::import_batch::{ImportOutcome, RejectedRecord, existing_ids, other_body};
 use crate::limit;
+use crate::tombstone_filter::{TextCheck, TombstoneFilter};
 
 /// One record of our own export.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ExactRecord {
+pub enum RestoreRecord {
     /// An event that is not erased.
     Event {
         /// Its id.
@@ -44,9 +44,9 @@ pub enum ExactRecord {
 
 /// Records of our own export, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Exact {
+pub struct RestoreBatch {
     /// The records.
-    pub records: Vec<ExactRecord>,
+    pub records: Vec<RestoreRecord>,
     /// The events that the export itself marks as erased: their tombstones do not block its other events, which existed next to
     /// them.
     pub forgotten: Arc<HashSet<EventId>>,
@@ -61,24 +61,29 @@ impl EventLog {
     /// # Errors
     /// `Conflict` when an id is known with another body; `Invalid` for an event that violates a limit; `Unavailable` when the
     /// store does not answer.
-    pub async fn append_entries(&self, exact: Exact) -> Result<mnemal_core::Degraded<Taken>> {
+    pub async fn append_entries(&self, exact: RestoreBatch) -> Result<mnemal_core::Degraded<ImportOutcome>> {
         let mut gaps = Gaps::default();
-        let mut taken = Taken::default();
+        let mut taken = ImportOutcome::default();
         self.restore(exact, &mut taken, &mut gaps).await?;
         Ok(gaps.attach(taken))
     }
 
-    pub(super) async fn restore(&self, exact: Exact, taken: &mut Taken, gaps: &mut Gaps) -> Result<()> {
-        let (erased_here, graves) = self.graves_besides(&exact.forgotten).await?;
+    pub(super) async fn restore(
+        &self,
+        exact: RestoreBatch,
+        taken: &mut ImportOutcome,
+        gaps: &mut Gaps,
+    ) -> Result<()> {
+        let (erased_here, tombstones) = self.tombstones_besides(&exact.forgotten).await?;
         let (mut entries, mut erased, mut adopted): (Vec<LogEntry>, _, _) =
             (Vec::new(), Vec::new(), Vec::new());
         let mut places: HashMap<EventId, usize> = HashMap::new();
         for record in exact.records {
             match record {
-                ExactRecord::Event { id, recorded_at, event, quarantined, echo } => {
+                RestoreRecord::Event { id, recorded_at, event, quarantined, echo } => {
                     let (mut entry, redactions) = self.entry(id, recorded_at, *event)?;
                     taken.redactions += u64::from(redactions);
-                    let blocked = graves.pass(&mut entry.event, &self.parts.key) == Passage::Blocked;
+                    let blocked = tombstones.pass(&mut entry.event, &self.parts.key) == TextCheck::Blocked;
                     if blocked || erased_here.contains(&id) {
                         taken.forgotten += 1;
                         continue;
@@ -92,7 +97,7 @@ impl EventLog {
                         Some(twin) if twin.body_hash == entry.body_hash => taken.duplicates += 1,
                         Some(_) => {
                             let why = other_body(id).what().to_owned();
-                            taken.refused.push(Refused { record: id.to_string(), why });
+                            taken.refused.push(RejectedRecord { record: id.to_string(), why });
                         }
                         None => {
                             places.insert(id, entries.len());
@@ -100,14 +105,14 @@ impl EventLog {
                         }
                     }
                 }
-                ExactRecord::Erased { recorded_at, role, tombstone } => {
+                RestoreRecord::Erased { recorded_at, role, tombstone } => {
                     entries.push(stub(tombstone.event, recorded_at, role)?);
                     erased.push(tombstone);
                 }
-                ExactRecord::Tombstone(tombstone) => adopted.push(tombstone),
+                RestoreRecord::Tombstone(tombstone) => adopted.push(tombstone),
             }
         }
-        self.write(entries, taken, gaps).await?;
+        self.write_entries(entries, taken, gaps).await?;
         if !erased.is_empty() {
             self.parts.store.erase(&erased).await?;
         }
@@ -118,11 +123,14 @@ impl EventLog {
     }
 
     /// Returns the erasures of this log that are not in the export: ids, and texts.
-    async fn graves_besides(&self, forgotten: &HashSet<EventId>) -> Result<(HashSet<EventId>, Graves)> {
+    async fn tombstones_besides(
+        &self,
+        forgotten: &HashSet<EventId>,
+    ) -> Result<(HashSet<EventId>, TombstoneFilter)> {
         let mut tombstones = self.parts.store.tombstones().await?;
         tombstones.retain(|tombstone| !forgotten.contains(&tombstone.event));
         let ids = tombstones.iter().map(|tombstone| tombstone.event).collect();
-        Ok((ids, Graves::new(tombstones.iter())))
+        Ok((ids, TombstoneFilter::new(tombstones.iter())))
     }
 
     /// Checks and cleans an event; its links, findings and hash are added later.
@@ -136,11 +144,16 @@ impl EventLog {
         Ok((entry, redactions))
     }
 
-    async fn write(&self, mut entries: Vec<LogEntry>, taken: &mut Taken, gaps: &mut Gaps) -> Result<()> {
+    async fn write_entries(
+        &self,
+        mut entries: Vec<LogEntry>,
+        taken: &mut ImportOutcome,
+        gaps: &mut Gaps,
+    ) -> Result<()> {
         let coming: HashSet<EventId> = entries.iter().map(|entry| entry.id).collect();
         let parents = entries.iter().filter_map(|entry| entry.event.parent);
         let asked = parents.filter(|parent| !coming.contains(parent)).collect();
-        let parents = known(self.parts.store.as_ref(), asked).await?;
+        let parents = existing_ids(self.parts.store.as_ref(), asked).await?;
         for entry in &mut entries {
             let parent = &mut entry.event.parent;
             *parent = parent.filter(|parent| coming.contains(parent) || parents.contains(parent));
@@ -153,7 +166,7 @@ impl EventLog {
             Ok(appended) => taken.stored += appended.iter().filter(|appended| appended.fresh).count() as u64,
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 let ids = entries.iter().map(|entry| entry.id).collect();
-                let known = known(self.parts.store.as_ref(), ids).await?;
+                let known = existing_ids(self.parts.store.as_ref(), ids).await?;
                 let (old, new): (Vec<_>, Vec<_>) =
                     entries.into_iter().partition(|entry| known.contains(&entry.id));
                 self.compare(&old).await?;
@@ -179,7 +192,7 @@ impl EventLog {
         let ids: Vec<EventId> = old.iter().map(|entry| entry.id).collect();
         let stored: Vec<Event> = self.parts.store.get(&ids).await?;
         for (entry, stored) in old.iter().zip(&stored) {
-            let same = match stored.kept() {
+            let same = match stored.body() {
                 Some(kept) => self.body_hash(kept)? == entry.body_hash || is_stub(entry),
                 None => true,
             };

@@ -42,13 +42,13 @@ impl EventLog {
 async fn ancestors(store: &dyn EventStore, event: &Event) -> Result<Vec<Event>> {
     let mut chain: Vec<Event> = Vec::new();
     let mut known = HashSet::from([event.id]);
-    let mut next = event.kept().and_then(|kept| kept.parent);
+    let mut next = event.body().and_then(|kept| kept.parent);
     while let Some(id) = next {
         if chain.len() == LONGEST || !known.insert(id) {
             break;
         }
         let Some(parent) = store.get(&[id]).await?.pop() else { break };
-        next = parent.kept().and_then(|kept| kept.parent);
+        next = parent.body().and_then(|kept| kept.parent);
         chain.push(parent);
     }
     chain.reverse();
@@ -56,7 +56,7 @@ async fn ancestors(store: &dyn EventStore, event: &Event) -> Result<Vec<Event>> 
 }
 
 async fn replies(store: &dyn EventStore, event: &Event) -> Result<Vec<Event>> {
-    let Some(kept) = event.kept() else { return Ok(Vec::new()) };
+    let Some(kept) = event.body() else { return Ok(Vec::new()) };
     let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::all() };
     let mut above = HashSet::from([event.id]);
     let mut replies = Vec::new();
@@ -67,7 +67,7 @@ async fn replies(store: &dyn EventStore, event: &Event) -> Result<Vec<Event>> {
         after = Cursor(Some(last));
         for event in page {
             let answers =
-                event.kept().and_then(|kept| kept.parent).is_some_and(|parent| above.contains(&parent));
+                event.body().and_then(|kept| kept.parent).is_some_and(|parent| above.contains(&parent));
             if answers && replies.len() < MOST {
                 above.insert(event.id);
                 replies.push(event);

@@ -7,7 +7,9 @@ use mnemal_core::{
     GapCause, Importance, IndexEntry, Indexer, Layer, LearningKind, Metadata, NewEvent, NoteKey, Origin,
     Remember, Selector, Seq, SessionId, Slot, Tag, Timestamp, ToolName, Within, Zone,
 };
-use mnemal_events::{Durability, LARGEST_BATCH, LONGEST_CONTENT, LONGEST_INDEXED, LONGEST_METADATA, LeftOut};
+use mnemal_events::{
+    Durability, LARGEST_BATCH, LONGEST_CONTENT, LONGEST_INDEXED, LONGEST_METADATA, SkipReason,
+};
 use mnemal_testkit::{TermIndexer, block_on};
 use proptest::prelude::*;
 
@@ -80,7 +82,7 @@ fn every_kind_of_event_is_logged_in_order() {
     ];
     let events = kinds.iter().map(|kind| NewEvent { kind: kind.clone(), ..said("s", "text") }).collect();
     desk.append(events).unwrap().value.iter().for_each(|ack| assert!(ack.is_ok()));
-    let stored: Vec<_> = desk.all().iter().map(|event| event.kept().unwrap().kind.clone()).collect();
+    let stored: Vec<_> = desk.all().iter().map(|event| event.body().unwrap().kind.clone()).collect();
     assert_eq!(stored, kinds);
     let last =
         block_on(desk.log.recent(&EventFilter::live(), std::num::NonZeroUsize::new(2).unwrap())).unwrap();
@@ -99,7 +101,7 @@ fn decisions_are_events_and_need_no_text() {
     for (decision, text) in decisions {
         let event = NewEvent { kind: EventKind::Decision(decision.clone()), ..said("s", text) };
         let ack = desk.one(event);
-        assert_eq!(desk.get(ack.id).kept().unwrap().kind, EventKind::Decision(decision));
+        assert_eq!(desk.get(ack.id).body().unwrap().kind, EventKind::Decision(decision));
     }
 }
 
@@ -120,7 +122,7 @@ fn text_without_letters_is_not_stored_and_no_error() {
     let desk = desk();
     assert_eq!(desk.append(Vec::new()).unwrap().value, []);
     for text in ["", " \n\t", "\u{2003}"] {
-        assert_eq!(desk.fate(said("s", text)), Err(LeftOut::Empty));
+        assert_eq!(desk.fate(said("s", text)), Err(SkipReason::Empty));
     }
     let photo = NewEvent { metadata: Metadata::from([("caption".into(), "a dog".into())]), ..said("s", "") };
     assert!(desk.fate(photo).is_ok());
@@ -167,7 +169,7 @@ fn the_ends_of_time_are_stored_as_they_are() {
     let desk = desk();
     for at in [Timestamp::EPOCH, Timestamp::MAX] {
         let ack = desk.one(NewEvent { occurred_at: at, ..said("s", "when?") });
-        assert_eq!(desk.get(ack.id).kept().unwrap().occurred_at, at);
+        assert_eq!(desk.get(ack.id).body().unwrap().occurred_at, at);
     }
 }
 
@@ -189,7 +191,7 @@ fn the_last_twenty_turns_of_a_conversation_are_there_for_replay() {
     let talk = EventFilter { session: Within::Only(SessionId::new("talk").unwrap()), ..EventFilter::live() };
     let twenty = std::num::NonZeroUsize::new(20).unwrap();
     let last = block_on(desk.log.recent(&talk, twenty)).unwrap();
-    let texts: Vec<&str> = last.iter().map(|event| event.kept().unwrap().content.as_str()).collect();
+    let texts: Vec<&str> = last.iter().map(|event| event.body().unwrap().content.as_str()).collect();
     let expect: Vec<String> = (5..25).map(|number| format!("turn {number}")).collect();
     assert_eq!(texts, expect, "oldest first, as they were said");
 }
@@ -202,7 +204,7 @@ fn the_description_of_a_picture_is_kept_whole() {
     let metadata = Metadata::from([("type".to_owned(), "image/png".to_owned())]);
     let ack = desk.one(NewEvent { kind: EventKind::Document, metadata, ..said("s", &text) });
     assert_eq!(desk.text(ack.id), text);
-    assert_eq!(desk.get(ack.id).kept().unwrap().metadata["type"], "image/png");
+    assert_eq!(desk.get(ack.id).body().unwrap().metadata["type"], "image/png");
 }
 
 // proves: BA-15
@@ -212,8 +214,8 @@ fn text_behind_the_index_limit_is_stored_flagged_and_not_indexed() {
     let text = format!("{} needle", "é ".repeat(LONGEST_INDEXED / 3));
     let ack = desk.one(said("s", &text));
     let event = desk.get(ack.id);
-    assert_eq!(event.kept().unwrap().content, text);
-    assert_eq!(event.kept().unwrap().metadata["truncated_index"], "true");
+    assert_eq!(event.body().unwrap().content, text);
+    assert_eq!(event.body().unwrap().metadata["truncated_index"], "true");
     let blocks = block_on(mnemal_core::IndexStore::load(desk.store.as_ref(), Cursor::START, MANY)).unwrap();
     let term = TermIndexer::entry("needle").terms.counts[0].0;
     assert!(blocks.iter().all(|block| block.postings(term).is_empty()));

@@ -1,7 +1,7 @@
 //! Claude Code transcripts: the user's messages, and text that the program wrote.
 
 use mnemal_core::{EventKind, NewEvent, Origin, marker};
-use mnemal_events::{Format, ImportOptions, OwnHistory, Skipped, Why};
+use mnemal_events::{Format, ImportOptions, OwnHistory, SkipCause, SkippedLine};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, batches, desk, options};
@@ -27,7 +27,7 @@ fn file(lines: &[Value]) -> String {
     lines.join("\n") + "\n"
 }
 
-fn read(lines: &[Value]) -> (Desk, Vec<Skipped>) {
+fn read(lines: &[Value]) -> (Desk, Vec<SkippedLine>) {
     let text = file(lines);
     let desk = desk();
     let (_, skipped) = desk.import(text.as_bytes(), Format::ClaudeCode, &own());
@@ -36,7 +36,7 @@ fn read(lines: &[Value]) -> (Desk, Vec<Skipped>) {
 
 fn said(desk: &Desk) -> Vec<NewEvent> {
     let events = desk.all();
-    let kept = events.iter().filter_map(|event| event.kept().cloned());
+    let kept = events.iter().filter_map(|event| event.body().cloned());
     kept.filter(|event| event.kind == EventKind::UserMessage).collect()
 }
 
@@ -44,8 +44,8 @@ fn words(desk: &Desk) -> Vec<String> {
     said(desk).into_iter().map(|event| event.content).collect()
 }
 
-fn count(skipped: &[Skipped], what: &'static str) -> usize {
-    skipped.iter().filter(|one| one.why == Why::NotMemory(what)).count()
+fn count(skipped: &[SkippedLine], what: &'static str) -> usize {
+    skipped.iter().filter(|one| one.why == SkipCause::NotMemory(what)).count()
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_tag_that_is_only_mentioned_swallows_nothing() {
     }
     let answer = json!([{"type": "tool_result", "tool_use_id": "t", "content": "cut <system-reminder> here\nand there"}]);
     let (desk, _) = read(&[entry("u1", None, answer)]);
-    assert_eq!(desk.all()[0].kept().unwrap().content, "cut <system-reminder> here\nand there");
+    assert_eq!(desk.all()[0].body().unwrap().content, "cut <system-reminder> here\nand there");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_branch_that_was_rewound_is_left_out_and_counted() {
     assert_eq!(count(&skipped, "a message of another branch"), 2);
     let lines: Vec<u64> = skipped
         .iter()
-        .filter(|one| one.why == Why::NotMemory("a message of another branch"))
+        .filter(|one| one.why == SkipCause::NotMemory("a message of another branch"))
         .map(|one| one.line)
         .collect();
     assert_eq!(lines, [3, 4]);
@@ -304,7 +304,7 @@ fn turns_that_were_evidence_of_others_are_raised_once() {
     let text = file(&rewound()[..4]);
     let desk = desk();
     desk.import(text.as_bytes(), Format::ClaudeCode, &options());
-    let raised = |events| mnemal_testkit::block_on(desk.log.raised(events)).unwrap();
+    let raised = |events| mnemal_testkit::block_on(desk.log.promotion(events)).unwrap();
     let own: Vec<NewEvent> = batches(text.as_bytes(), Format::ClaudeCode, &own()).remove(0).unwrap().events;
     let first = raised(own.clone());
     assert_eq!((first.events.len(), first.replaced.len()), (2, 2));
@@ -319,5 +319,5 @@ fn turns_that_were_evidence_of_others_are_raised_once() {
     assert!(!again.duplicate);
     let others: Vec<NewEvent> =
         batches(text.as_bytes(), Format::ClaudeCode, &options()).remove(0).unwrap().events;
-    assert_eq!(raised(others), mnemal_events::Raised::default(), "nobody says that they are his");
+    assert_eq!(raised(others), mnemal_events::Promotion::default(), "nobody says that they are his");
 }

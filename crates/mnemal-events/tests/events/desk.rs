@@ -7,8 +7,8 @@ use mnemal_core::{
     Metadata, NewEvent, Origin, Result, SessionId, Slot, Timestamp, Zone,
 };
 use mnemal_events::{
-    Ack, EventLog, EventLogParts, Format, ImportBatch, ImportOptions, Importer, LeftOut, LogSettings,
-    Skipped, Taken,
+    Ack, EventLog, EventLogParts, Format, ImportBatch, ImportOptions, ImportOutcome, Importer, LogSettings,
+    SkipReason, SkippedLine,
 };
 use mnemal_extract::SecretRules;
 use mnemal_store::MemoryStore;
@@ -81,7 +81,7 @@ pub(crate) fn by(origin: Origin, session: &str, content: &str) -> NewEvent {
 }
 
 impl Desk {
-    pub(crate) fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Result<Ack, LeftOut>>>> {
+    pub(crate) fn append(&self, events: Vec<NewEvent>) -> Result<Degraded<Vec<Result<Ack, SkipReason>>>> {
         block_on(self.log.append(events))
     }
 
@@ -89,7 +89,7 @@ impl Desk {
         self.fate(event).unwrap()
     }
 
-    pub(crate) fn fate(&self, event: NewEvent) -> Result<Ack, LeftOut> {
+    pub(crate) fn fate(&self, event: NewEvent) -> Result<Ack, SkipReason> {
         self.append(vec![event]).unwrap().value.pop().unwrap()
     }
 
@@ -104,7 +104,7 @@ impl Desk {
     }
 
     pub(crate) fn text(&self, id: EventId) -> String {
-        self.get(id).kept().unwrap().content.clone()
+        self.get(id).body().unwrap().content.clone()
     }
 
     pub(crate) fn all(&self) -> Vec<Event> {
@@ -122,12 +122,12 @@ impl Desk {
         text: &[u8],
         format: Format,
         options: &ImportOptions,
-    ) -> (Taken, Vec<Skipped>) {
-        let (mut taken, mut skipped) = (Taken::default(), Vec::new());
+    ) -> (ImportOutcome, Vec<SkippedLine>) {
+        let (mut taken, mut skipped) = (ImportOutcome::default(), Vec::new());
         for batch in batches(text, format, options) {
             let batch = batch.unwrap();
             skipped.extend(batch.skipped.clone());
-            taken.add(block_on(self.log.take(batch)).unwrap().value);
+            taken.add(block_on(self.log.import(batch)).unwrap().value);
         }
         (taken, skipped)
     }

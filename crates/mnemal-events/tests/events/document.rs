@@ -1,7 +1,7 @@
 //! Documents: chunks with their position, each stored once.
 
 use mnemal_core::{Body, Document, Event, EventKind, Metadata, Origin, Passage, Selector, SessionId};
-use mnemal_events::{DocumentOptions, FILE, HEADING, PAGE, Taken, tombstones_for};
+use mnemal_events::{DocumentOptions, FILE, HEADING, ImportOutcome, PAGE, tombstones_for};
 use mnemal_extract::{Mode, SecretRules, synth};
 use mnemal_testkit::block_on;
 
@@ -29,13 +29,13 @@ fn document(name: &str, passages: Vec<Passage>) -> Document {
     }
 }
 
-fn take(desk: &Desk, document: &Document, longest: usize) -> Taken {
+fn take(desk: &Desk, document: &Document, longest: usize) -> ImportOutcome {
     let options = DocumentOptions { chunk_characters: longest, ..DocumentOptions::new(at(1_772_355_000)) };
     block_on(desk.log.take_document(document, &options)).unwrap().value
 }
 
 fn said(event: &Event, field: &str) -> String {
-    event.kept().unwrap().metadata.get(field).cloned().unwrap_or_default()
+    event.body().unwrap().metadata.get(field).cloned().unwrap_or_default()
 }
 
 // proves: GA-07 (each chunk is an event with the document, the number of the chunk and its bytes)
@@ -49,7 +49,7 @@ fn a_chunk_knows_its_file_its_headings_its_page_and_its_bytes() {
     ];
     let whole: String = passages.iter().map(|passage| passage.text.as_str()).collect();
     let taken = take(&desk, &document("docs/guide.md", passages), 25);
-    assert_eq!(taken, Taken { stored: 3, ..Taken::default() });
+    assert_eq!(taken, ImportOutcome { stored: 3, ..ImportOutcome::default() });
     let events = desk.all();
     let rows: Vec<[String; 4]> = events
         .iter()
@@ -61,7 +61,7 @@ fn a_chunk_knows_its_file_its_headings_its_page_and_its_bytes() {
         [["", "1", "1/3", file], ["Setup > Linux", "2", "2/3", file], ["Setup > Linux", "2", "3/3", file],]
     );
     for event in &events {
-        let kept = event.kept().unwrap();
+        let kept = event.body().unwrap();
         assert_eq!((&kept.kind, kept.origin), (&EventKind::Document, Origin::Document));
         assert_eq!((kept.occurred_at, kept.session.as_str()), (at(1_700_000_000), file));
         let bytes = said(event, "bytes");
@@ -70,7 +70,7 @@ fn a_chunk_knows_its_file_its_headings_its_page_and_its_bytes() {
         assert_eq!(said(event, "title"), "Guide");
     }
     let links: Vec<bool> =
-        events.windows(2).map(|two| two[1].kept().unwrap().parent == Some(two[0].id)).collect();
+        events.windows(2).map(|two| two[1].body().unwrap().parent == Some(two[0].id)).collect();
     assert_eq!(links, [true, true], "each chunk follows the one before it");
 }
 
@@ -82,11 +82,14 @@ fn the_same_bytes_are_stored_once_under_whatever_name() {
     let one = document("one.md", vec![passage(&text, &[], None)]);
     let first = take(&desk, &one, 40);
     assert_eq!((first.stored, first.duplicates), (2_500, 0));
-    assert_eq!(take(&desk, &one, 40), Taken { duplicates: 2_500, ..Taken::default() });
+    assert_eq!(take(&desk, &one, 40), ImportOutcome { duplicates: 2_500, ..ImportOutcome::default() });
     let renamed = Document { name: "two.md".to_owned(), ..one };
     let same_as = Some("one.md".to_owned());
-    assert_eq!(take(&desk, &renamed, 40), Taken { duplicates: 2_500, same_as, ..Taken::default() });
-    let lines = desk.all().into_iter().skip(2_500).map(|event| event.kept().unwrap().content.clone());
+    assert_eq!(
+        take(&desk, &renamed, 40),
+        ImportOutcome { duplicates: 2_500, same_as, ..ImportOutcome::default() }
+    );
+    let lines = desk.all().into_iter().skip(2_500).map(|event| event.body().unwrap().content.clone());
     let leads = "two.md has the same text as a file that is known under another name";
     assert_eq!(lines.collect::<Vec<_>>(), [leads], "one line leads from its name to the text");
     take(&desk, &renamed, 40);
@@ -104,7 +107,7 @@ fn what_was_interrupted_goes_on_where_it_stopped() {
     assert_eq!(take(&desk, &begun, 24).stored, 10);
     let taken = take(&desk, &whole, 24);
     assert_eq!((taken.stored, taken.duplicates), (20, 10));
-    let contents: String = desk.all().iter().map(|event| event.kept().unwrap().content.clone()).collect();
+    let contents: String = desk.all().iter().map(|event| event.body().unwrap().content.clone()).collect();
     assert_eq!(contents, text);
 }
 
@@ -185,12 +188,12 @@ fn at_place(name: &str, texts: &[&str]) -> Document {
 }
 
 fn contents(desk: &Desk) -> Vec<String> {
-    let living = desk.all().into_iter().filter(|event| event.kept().is_some());
-    living.map(|event| event.kept().unwrap().content.clone()).collect()
+    let living = desk.all().into_iter().filter(|event| event.body().is_some());
+    living.map(|event| event.body().unwrap().content.clone()).collect()
 }
 
 /// Reads a document and takes back what it says no more.
-fn replace(desk: &Desk, document: &Document) -> Taken {
+fn replace(desk: &Desk, document: &Document) -> ImportOutcome {
     let taken = take(desk, document, 3_000);
     let events = block_on(mnemal_core::EventStore::get(&*desk.store, &taken.outdated)).unwrap();
     let graves = mnemal_events::bare_tombstones_for(&events, &key(), at(1_772_356_000));
@@ -209,7 +212,7 @@ fn a_file_that_changed_replaces_its_older_reading_and_may_change_back() {
     let taken = replace(&desk, &new);
     assert_eq!((taken.stored, taken.duplicates, taken.outdated.len()), (1, 1, 1));
     assert_eq!(contents(&desk), ["Lunch is at noon.", "Code 2222."]);
-    assert_eq!(replace(&desk, &new), Taken { duplicates: 2, ..Taken::default() });
+    assert_eq!(replace(&desk, &new), ImportOutcome { duplicates: 2, ..ImportOutcome::default() });
     replace(&desk, &old);
     let mut back = contents(&desk);
     back.sort();
@@ -251,12 +254,15 @@ fn a_copy_keeps_the_text_that_its_twin_gives_up() {
     replace(&desk, &at_place("heron.md", &["The heron is led by Ada.", "It sails in May."]));
     let of = |name: &str| -> Vec<String> {
         let living =
-            desk.all().into_iter().filter(|event| event.kept().is_some() && said(event, FILE) == name);
-        living.map(|event| event.kept().unwrap().content.clone()).collect()
+            desk.all().into_iter().filter(|event| event.body().is_some() && said(event, FILE) == name);
+        living.map(|event| event.body().unwrap().content.clone()).collect()
     };
     assert_eq!(of("copy.md"), text);
     let mut heron = of("heron.md");
     heron.sort();
     assert_eq!(heron, ["It sails in May.", "The heron is led by Ada."]);
-    assert_eq!(replace(&desk, &at_place("copy.md", text)), Taken { duplicates: 2, ..Taken::default() });
+    assert_eq!(
+        replace(&desk, &at_place("copy.md", text)),
+        ImportOutcome { duplicates: 2, ..ImportOutcome::default() }
+    );
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{
-    AgentId, Cardinality, Category, Cursor, Decision, Deed, EntityId, ErrorKind, EventId, EventKind,
-    EventStore, Forget, Importance, IndexStore, LearningKind, Metadata, NewEvent, NoteKey, Operation, Origin,
-    Predicate, Producer, Remember, Selector, SessionId, SpaceId, Speaker, Tag, Timestamp, ToolName, UserId,
-    Zone,
+    AgentId, Cardinality, Category, Cursor, Decision, EntityId, ErrorKind, EventId, EventKind, EventStore,
+    Forget, Importance, IndexStore, LearningKind, Metadata, NewEvent, NoteKey, Operation, OperationKind,
+    Origin, Predicate, Producer, Remember, Selector, SessionId, SpaceId, Speaker, Tag, Timestamp, ToolName,
+    UserId, Zone,
 };
 use mnemal_events::{Exporter, Form, Format, ImportOptions, LogSettings, tombstones_for};
 use mnemal_testkit::{TermIndexer, block_on};
@@ -70,7 +70,7 @@ fn kinds() -> impl Strategy<Value = EventKind> {
             cardinality: Cardinality::NowPerTopic,
         })),
         Just(EventKind::Operation(Operation {
-            deed: Deed::Cardinality {
+            kind: OperationKind::Cardinality {
                 predicate: Predicate::new("sits_at").unwrap(),
                 cardinality: Cardinality::Now,
             },
@@ -80,7 +80,7 @@ fn kinds() -> impl Strategy<Value = EventKind> {
             because: "it was counted".to_owned(),
         })),
         Just(EventKind::Operation(Operation {
-            deed: Deed::Suggest { one: EntityId(5), into: EntityId(6) },
+            kind: OperationKind::Suggest { one: EntityId(5), into: EntityId(6) },
             producer: Producer { id: "dream/lookalikes".to_owned(), version: 1 },
             prompt: None,
             shown: vec![EventId(3)],
@@ -230,7 +230,7 @@ fn an_older_export_does_not_bring_back_what_was_erased_since() {
     let second = restored(&old);
     assert_eq!(second.text(gone), text);
     second.import(new.as_bytes(), Format::Mnemal, &options());
-    assert_eq!(second.get(gone).kept(), None);
+    assert_eq!(second.get(gone).body(), None);
     assert!(second.fate(by(Origin::Assistant, "s", text)).is_err());
 }
 
@@ -264,7 +264,7 @@ fn an_id_that_is_known_with_another_body_is_a_conflict() {
     let (a, b) = (one.one(said("s", "one")).id, two.one(said("s", "two")).id);
     assert_eq!(a, b, "both logs count alike");
     let batch = batches(export(&one).as_bytes(), Format::Mnemal, &options()).remove(0).unwrap();
-    assert_eq!(block_on(two.log.take(batch)).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(block_on(two.log.import(batch)).unwrap_err().kind(), ErrorKind::Conflict);
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn a_file_without_header_or_of_another_version_is_refused_as_a_whole() {
     let text = export(&desk);
     let headless = text.split_once('\n').unwrap().1;
     let newer = text.replacen("\"version\":1", "\"version\":2", 1);
-    let lenient = ImportOptions { lenient: mnemal_events::Lenient::Yes, ..options() };
+    let lenient = ImportOptions { lenient: mnemal_events::LinePolicy::Yes, ..options() };
     for wrong in [headless, &newer, ""] {
         let error = batches(wrong.as_bytes(), Format::Mnemal, &lenient).pop().unwrap().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);

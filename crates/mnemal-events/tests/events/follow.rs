@@ -3,24 +3,24 @@
 use std::io::{BufRead, Cursor, Read, Result, Seek, SeekFrom};
 
 use mnemal_core::{EventKind, Origin, Role, Within};
-use mnemal_events::{Format, ImportOptions, Importer, Lenient, OwnHistory, Position, Taken};
+use mnemal_events::{Format, ImportOptions, ImportOutcome, Importer, LinePolicy, OwnHistory, Position};
 use mnemal_testkit::block_on;
 use proptest::prelude::*;
 
 use crate::desk::{Desk, desk, fixture, key, options};
 
 fn captured() -> ImportOptions {
-    ImportOptions { origin: OwnHistory::Captured, lenient: Lenient::Yes, ..options() }
+    ImportOptions { origin: OwnHistory::Captured, lenient: LinePolicy::Yes, ..options() }
 }
 
 /// Reads on behind a position, and returns what became of it and where to go on.
-fn follow(desk: &Desk, file: &[u8], from: Position, options: &ImportOptions) -> (Taken, Position) {
+fn follow(desk: &Desk, file: &[u8], from: Position, options: &ImportOptions) -> (ImportOutcome, Position) {
     let mut importer =
         Importer::behind(Cursor::new(file), from, Format::ClaudeCode, options.clone(), key()).unwrap();
-    let (mut taken, mut position) = (Taken::default(), from);
+    let (mut taken, mut position) = (ImportOutcome::default(), from);
     while let Some(batch) = importer.next_batch().unwrap() {
         let read = batch.bytes_read;
-        taken.add(block_on(desk.log.take(batch)).unwrap().value);
+        taken.add(block_on(desk.log.import(batch)).unwrap().value);
         position = importer.position(read).unwrap();
     }
     (taken, position)
@@ -28,7 +28,7 @@ fn follow(desk: &Desk, file: &[u8], from: Position, options: &ImportOptions) -> 
 
 /// What is stored, without the times of storing.
 fn stored(desk: &Desk) -> Vec<String> {
-    desk.all().iter().map(|event| format!("{:?} {:?}", event.id, event.kept())).collect()
+    desk.all().iter().map(|event| format!("{:?} {:?}", event.id, event.body())).collect()
 }
 
 fn entry(kind: &str, uuid: u32, content: &str) -> String {
@@ -49,7 +49,7 @@ proptest! {
         let grown = desk();
         cuts.sort_unstable();
         let mut position = Position::default();
-        let mut known = Taken::default();
+        let mut known = ImportOutcome::default();
         for cut in cuts.into_iter().chain([1_000, 1_000]) {
             let end = file.len() * cut / 1_000;
             let (taken, next) = follow(&grown, &file[..end], position, &captured());
@@ -72,10 +72,10 @@ fn an_answer_finds_its_call_that_was_read_earlier() {
     file += &entry("user", 2, "[{\"type\":\"tool_result\",\"tool_use_id\":\"t\",\"content\":\"a.rs\"}]");
     follow(&desk, file.as_bytes(), position, &captured());
     let events = desk.all();
-    let last = events[2].kept().unwrap();
+    let last = events[2].body().unwrap();
     assert!(matches!(&last.kind, EventKind::ToolResult { tool, .. } if tool.as_str() == "Bash"), "{last:?}");
     assert_eq!(last.parent, Some(events[1].id));
-    let origins: Vec<_> = events.iter().map(|event| event.kept().unwrap().origin).collect();
+    let origins: Vec<_> = events.iter().map(|event| event.body().unwrap().origin).collect();
     assert_eq!(origins, [Origin::UserDirect, Origin::Assistant, Origin::ToolExternal]);
 }
 

@@ -4,7 +4,7 @@ use mnemal_core::{
     Category, Decision, ErrorKind, EventId, EventKind, EventStore, Forget, Importance, LearningKind,
     Metadata, NewEvent, NoteKey, Origin, Remember, Selector, SessionId,
 };
-use mnemal_events::{Erasing, LeftOut, tombstones_for};
+use mnemal_events::{ErasedTexts, SkipReason, tombstones_for};
 use mnemal_testkit::block_on;
 
 use crate::desk::{Desk, at, by, desk, key, said};
@@ -57,7 +57,7 @@ fn a_key_reaches_all_versions_of_its_note_and_nothing_else() {
     assert_eq!(erase(&desk, &Selector::Key(key)), expect);
     // The record of the forget stays when its conversation is forgotten.
     erase(&desk, &Selector::Session(SessionId::new("s").unwrap()));
-    let living: Vec<_> = desk.all().into_iter().filter(|event| event.kept().is_some()).collect();
+    let living: Vec<_> = desk.all().into_iter().filter(|event| event.body().is_some()).collect();
     assert_eq!(living.len(), 1);
 }
 
@@ -75,11 +75,11 @@ fn erased_text_does_not_come_back_but_the_user_may_say_it_again() {
         let fate = desk.fate(late);
         assert_eq!(fate.is_ok(), origin == Origin::UserDirect, "{origin:?}");
         if origin != Origin::UserDirect {
-            assert_eq!(fate, Err(LeftOut::Forgotten));
+            assert_eq!(fate, Err(SkipReason::Forgotten));
         }
     }
     let early = NewEvent { occurred_at: at(1_772_355_999), ..said("s", SECRET_PLACE) };
-    assert_eq!(desk.fate(early), Err(LeftOut::Forgotten));
+    assert_eq!(desk.fate(early), Err(SkipReason::Forgotten));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn an_erased_sentence_is_cut_out_of_what_surrounds_it() {
         ..by(Origin::ToolExternal, "s", "a photo")
     };
     let ack = desk.one(captioned);
-    assert_eq!(desk.get(ack.id).kept().unwrap().metadata["caption"], "[forgotten]");
+    assert_eq!(desk.get(ack.id).body().unwrap().metadata["caption"], "[forgotten]");
     // A short sentence has no tombstone of its own: it is not what was erased.
     assert!(desk.fate(by(Origin::Assistant, "s", "Hello!")).is_ok());
 }
@@ -110,7 +110,7 @@ fn adopted_tombstones_hold_at_once() {
     two.one(said("s", "something"));
     let tombstones = block_on(one.store.tombstones()).unwrap();
     block_on(two.log.adopt(&tombstones)).unwrap();
-    assert_eq!(two.fate(by(Origin::Import, "s", SECRET_PLACE)), Err(LeftOut::Forgotten));
+    assert_eq!(two.fate(by(Origin::Import, "s", SECRET_PLACE)), Err(SkipReason::Forgotten));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn what_is_erased_is_looked_for_without_its_accents_too() {
         desk.one(said("s", "Jürgen Müßiggänger wohnt in der Façade am Fluß.")).id,
         desk.one(said("s", "The spare key hangs behind the door.")).id,
     ];
-    let erasing = Erasing::of(&block_on(desk.store.get(&ids)).unwrap(), 8);
+    let erasing = ErasedTexts::of(&block_on(desk.store.get(&ids)).unwrap(), 8);
     let texts = [
         "Jürgen Müßiggänger wohnt in der Façade am Fluß.",
         "The spare key hangs behind the door.",

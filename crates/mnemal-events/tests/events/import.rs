@@ -3,13 +3,15 @@
 use std::io::{BufReader, Read};
 
 use mnemal_core::{ErrorKind, EventKind, Origin, Role, SessionId, Within, Zone};
-use mnemal_events::{Format, ImportOptions, Importer, LARGEST_BATCH, Lenient, OwnHistory, Why, detect};
+use mnemal_events::{
+    Format, ImportOptions, Importer, LARGEST_BATCH, LinePolicy, OwnHistory, SkipCause, detect,
+};
 use proptest::prelude::*;
 
 use crate::desk::{MANY, batches, desk, fixture, key, options};
 
 fn lenient() -> ImportOptions {
-    ImportOptions { lenient: Lenient::Yes, ..options() }
+    ImportOptions { lenient: LinePolicy::Yes, ..options() }
 }
 
 // proves: NX-12.4
@@ -21,14 +23,14 @@ fn the_neutral_layout_becomes_turns_with_their_times() {
     let events = desk.all();
     let roles: Vec<_> = events.iter().map(|event| event.role).collect();
     assert_eq!(roles[..5], [Role::User, Role::User, Role::User, Role::Assistant, Role::Tool]);
-    let third = events[2].kept().unwrap();
+    let third = events[2].body().unwrap();
     assert_eq!(third.metadata["caption"], "a stack of blue booklets on a piano");
     assert_eq!(third.metadata["source_id"], "choir/3");
     assert_eq!(third.occurred_at.to_string(), "2026-01-12T19:01:15Z");
     assert_eq!(third.session, SessionId::new("choir/S01").unwrap());
-    assert!(events.iter().all(|event| event.kept().unwrap().origin == Origin::Import));
+    assert!(events.iter().all(|event| event.body().unwrap().origin == Origin::Import));
     // The session's first known time stands further down.
-    let sixth = events[5].kept().unwrap();
+    let sixth = events[5].body().unwrap();
     assert_eq!(sixth.occurred_at.to_string(), "2026-02-02T18:10:00Z");
     assert_eq!(sixth.metadata["time_inferred"], "true");
     assert!(!third.metadata.contains_key("time_inferred"));
@@ -58,7 +60,7 @@ fn importing_twice_adds_nothing_and_a_file_that_grew_adds_its_end() {
         for _restart in 0..20 {
             let log = mnemal_events::EventLog::new(crate::desk::parts(&desk.store, &desk.clock));
             for batch in batches(&file, Format::Auto, &later) {
-                let taken = mnemal_testkit::block_on(log.take(batch.unwrap())).unwrap();
+                let taken = mnemal_testkit::block_on(log.import(batch.unwrap())).unwrap();
                 assert_eq!(taken.stored, 0, "{name}");
             }
         }
@@ -76,10 +78,10 @@ fn moments_of_different_offsets_are_ordered_as_they_happened() {
     let desk = desk();
     desk.import(file.as_bytes(), Format::Neutral, &options());
     let mut events: Vec<_> =
-        desk.all().iter().map(|event| event.kept().unwrap().occurred_at.to_string()).collect();
+        desk.all().iter().map(|event| event.body().unwrap().occurred_at.to_string()).collect();
     assert_eq!(events, ["2026-03-01T01:00:00Z", "2026-03-01T02:00:00Z", "2026-03-01T01:30:00Z"]);
     events.sort();
-    let since = desk.all()[2].kept().unwrap().occurred_at;
+    let since = desk.all()[2].body().unwrap().occurred_at;
     let filter = mnemal_core::EventFilter { since: Some(since), ..mnemal_core::EventFilter::all() };
     let later = mnemal_testkit::block_on(desk.log.scan(&filter, mnemal_core::Cursor::START, MANY)).unwrap();
     assert_eq!(later.iter().map(|event| event.seq.0).collect::<Vec<_>>(), [2, 3]);
@@ -91,7 +93,7 @@ fn one_conversation_of_many_can_be_chosen() {
     let desk = desk();
     let chosen = ImportOptions { conv: Within::Only("b".to_owned()), ..options() };
     assert_eq!(desk.import(file.as_bytes(), Format::Neutral, &chosen).0.stored, 1);
-    assert_eq!(desk.all()[0].kept().unwrap().session, SessionId::new("b").unwrap());
+    assert_eq!(desk.all()[0].body().unwrap().session, SessionId::new("b").unwrap());
     assert_eq!(
         desk.import(file.as_bytes(), Format::Neutral, &options()).0.stored,
         1,
@@ -104,16 +106,18 @@ fn messages_of_one_file_become_a_threaded_conversation() {
     let desk = desk();
     let (taken, skipped) = desk.import(&fixture("openai.jsonl"), Format::Auto, &options());
     let events = desk.all();
-    let kept: Vec<_> = events.iter().map(|event| event.kept().unwrap()).collect();
+    let kept: Vec<_> = events.iter().map(|event| event.body().unwrap()).collect();
     assert_eq!(taken.stored, kept.len() as u64);
     assert!(
-        skipped.iter().any(|skip| skip.line == 1 && skip.why == Why::NotMemory("instructions of the host"))
+        skipped
+            .iter()
+            .any(|skip| skip.line == 1 && skip.why == SkipCause::NotMemory("instructions of the host"))
     );
     assert!(kept.iter().all(|event| !event.content.contains("volunteers of a small tool library")));
     assert!(kept.iter().all(|event| !event.content.contains("example.org")), "no picture's address");
-    let call = events.iter().find(|event| matches!(&event.kept().unwrap().kind, EventKind::ToolCall { tool } if tool.as_str() == "book_tool")).unwrap();
-    assert!(call.kept().unwrap().content.contains("Tarek"));
-    assert!(call.kept().unwrap().parent.is_some());
+    let call = events.iter().find(|event| matches!(&event.body().unwrap().kind, EventKind::ToolCall { tool } if tool.as_str() == "book_tool")).unwrap();
+    assert!(call.body().unwrap().content.contains("Tarek"));
+    assert!(call.body().unwrap().parent.is_some());
     let answer = kept
         .iter()
         .find(|event| event.content.contains("deposit of 20 euros") && event.parent == Some(call.id))
@@ -138,10 +142,10 @@ fn conversations_of_one_file_stay_apart() {
     let desk = desk();
     let (taken, _) = desk.import(&fixture("openai_conversations.jsonl"), Format::Auto, &options());
     assert_eq!(taken.stored, 9);
-    let mut sessions: Vec<_> = desk.all().iter().map(|event| event.kept().unwrap().session.clone()).collect();
+    let mut sessions: Vec<_> = desk.all().iter().map(|event| event.body().unwrap().session.clone()).collect();
     sessions.dedup();
     assert_eq!(sessions.len(), 2);
-    assert!(desk.all().iter().all(|event| event.kept().unwrap().metadata["time_inferred"] == "true"));
+    assert!(desk.all().iter().all(|event| event.body().unwrap().metadata["time_inferred"] == "true"));
 }
 
 #[test]
@@ -150,7 +154,7 @@ fn a_transcript_gives_what_was_said_and_done_and_nothing_of_the_program() {
     let own = ImportOptions { origin: OwnHistory::Yes, ..options() };
     let (_, skipped) = desk.import(&fixture("claude_code.jsonl"), Format::Auto, &own);
     let events = desk.all();
-    let kept: Vec<_> = events.iter().map(|event| event.kept().unwrap()).collect();
+    let kept: Vec<_> = events.iter().map(|event| event.body().unwrap()).collect();
     let user: Vec<_> = kept.iter().filter(|event| event.kind == EventKind::UserMessage).collect();
     assert_eq!(user.len(), 2, "{user:?}");
     assert!(user.iter().all(|event| event.origin == Origin::UserConfirmed));
@@ -169,14 +173,14 @@ fn a_transcript_gives_what_was_said_and_done_and_nothing_of_the_program() {
         kept.iter().find(|event| matches!(event.kind, EventKind::ToolResult { ok: false, .. })).unwrap();
     assert!(failed.content.contains("test_high_water_in_hobart"));
     let call = events.iter().find(|event| Some(event.id) == failed.parent).unwrap();
-    assert!(matches!(&call.kept().unwrap().kind, EventKind::ToolCall { tool } if tool.as_str() == "Bash"));
+    assert!(matches!(&call.body().unwrap().kind, EventKind::ToolCall { tool } if tool.as_str() == "Bash"));
     assert!(
         kept.iter()
             .filter(|event| event.kind != EventKind::UserMessage)
             .all(|event| event.origin == Origin::Import)
     );
     assert!(kept.iter().skip(1).all(|event| event.parent.is_some()), "every entry answers another");
-    assert!(skipped.iter().all(|skip| matches!(skip.why, Why::NotMemory(_))));
+    assert!(skipped.iter().all(|skip| matches!(skip.why, SkipCause::NotMemory(_))));
     assert!(skipped.len() >= 7);
 }
 
@@ -221,12 +225,12 @@ fn a_record_over_one_mebibyte_is_skipped_and_a_long_one_is_split() {
     let desk = desk();
     let (taken, skipped) = desk.import(file.as_bytes(), Format::Neutral, &options());
     assert_eq!(skipped.len(), 1);
-    assert_eq!((skipped[0].line, &skipped[0].why), (1, &Why::TooLong(1024 * 1024)));
+    assert_eq!((skipped[0].line, &skipped[0].why), (1, &SkipCause::TooLong(1024 * 1024)));
     assert_eq!(taken.stored, 5);
     let events = desk.all();
-    let whole: String = events[..4].iter().map(|event| event.kept().unwrap().content.as_str()).collect();
+    let whole: String = events[..4].iter().map(|event| event.body().unwrap().content.as_str()).collect();
     assert_eq!(whole.len(), 600_000);
-    assert_eq!(events[1].kept().unwrap().parent, Some(events[0].id));
+    assert_eq!(events[1].body().unwrap().parent, Some(events[0].id));
 }
 
 #[test]
@@ -235,7 +239,7 @@ fn a_transcript_that_is_still_written_leaves_its_last_line_for_later() {
     let end = file.len() - 20;
     let desk = desk();
     let (first, skipped) = desk.import(&file[..end], Format::ClaudeCode, &options());
-    assert_eq!(skipped.last().unwrap().why, Why::NotMemory("a last line that is not finished"));
+    assert_eq!(skipped.last().unwrap().why, SkipCause::NotMemory("a last line that is not finished"));
     let (second, _) = desk.import(&file, Format::ClaudeCode, &options());
     assert_eq!((second.stored, second.duplicates), (1, first.stored));
 }
@@ -284,8 +288,8 @@ fn times_without_a_zone_are_in_the_zone_of_the_import() {
         &ImportOptions { zone: zone.clone(), ..options() },
     );
     let first = desk.all().remove(0);
-    assert_eq!(first.kept().unwrap().occurred_at.to_string(), "2026-01-12T17:00:00Z");
-    assert_eq!(first.kept().unwrap().zone, zone);
+    assert_eq!(first.body().unwrap().occurred_at.to_string(), "2026-01-12T17:00:00Z");
+    assert_eq!(first.body().unwrap().zone, zone);
 }
 
 #[test]

@@ -1,36 +1,38 @@
 //! Damaged import files: valid records are read, invalid ones are reported.
 
 use mnemal_core::{Event, NewEvent};
-use mnemal_events::{Format, ImportOptions, Lenient, OwnHistory, Skipped, Taken, Why, detect};
+use mnemal_events::{
+    Format, ImportOptions, ImportOutcome, LinePolicy, OwnHistory, SkipCause, SkippedLine, detect,
+};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, desk, options};
 
 fn lenient(name: &str) -> ImportOptions {
     let origin = OwnHistory::Yes;
-    ImportOptions { lenient: Lenient::Yes, origin, source: name.to_owned(), ..options() }
+    ImportOptions { lenient: LinePolicy::Yes, origin, source: name.to_owned(), ..options() }
 }
 
-fn import(desk: &Desk, name: &str, file: &str) -> (Taken, Vec<Skipped>) {
+fn import(desk: &Desk, name: &str, file: &str) -> (ImportOutcome, Vec<SkippedLine>) {
     desk.import(file.as_bytes(), Format::Auto, &lenient(name))
 }
 
-fn read(name: &str, file: &str) -> (Vec<String>, Vec<Skipped>) {
+fn read(name: &str, file: &str) -> (Vec<String>, Vec<SkippedLine>) {
     let desk = desk();
     let (_, skipped) = import(&desk, name, file);
     (texts(&desk), skipped)
 }
 
 fn kept(desk: &Desk) -> Vec<NewEvent> {
-    desk.all().iter().filter_map(Event::kept).cloned().collect()
+    desk.all().iter().filter_map(Event::body).cloned().collect()
 }
 
 fn texts(desk: &Desk) -> Vec<String> {
     kept(desk).into_iter().map(|event| event.content).collect()
 }
 
-fn broken(skipped: &[Skipped]) -> usize {
-    skipped.iter().filter(|one| !matches!(one.why, Why::NotMemory(_))).count()
+fn broken(skipped: &[SkippedLine]) -> usize {
+    skipped.iter().filter(|one| !matches!(one.why, SkipCause::NotMemory(_))).count()
 }
 
 /// A conversation of ChatGPT with one message of each side.
@@ -168,7 +170,7 @@ fn what_a_person_went_back_behind_is_left_out_of_every_tree() {
     ]);
     let (said, skipped) = read("conversations.json", &json!([talk("k", &messages)]).to_string());
     assert_eq!(said, ["Which colour has the canoe?", "The canoe is red.", "Right, red."]);
-    assert!(skipped.iter().any(|one| one.why == Why::NotMemory("a message of another branch")));
+    assert!(skipped.iter().any(|one| one.why == SkipCause::NotMemory("a message of another branch")));
     // What is missing in the middle costs nothing of the rest.
     let gap = json!([turn("m1", "human", "one", root), turn("m4", "human", "four", Some("m2"))]);
     assert_eq!(read("conversations.json", &json!([talk("k", &gap)]).to_string()).0, ["one", "four"]);
@@ -193,7 +195,7 @@ fn marks_of_sources_and_of_tools_are_no_words() {
     let talk = talk("k", &json!([turn("m1", "human", "Is it open?", None), tools, old]));
     let (said, skipped) = read("c.json", &json!([talk]).to_string());
     assert_eq!(said, ["Is it open?", "I looked.\n\nIt is open."]);
-    assert!(skipped.iter().any(|one| one.why == Why::NotMemory("no text")));
+    assert!(skipped.iter().any(|one| one.why == SkipCause::NotMemory("no text")));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Exports of other programs: each record with its time, author and place.
 
 use mnemal_core::{Decision, Event, EventKind, NewEvent, Origin, ToolName};
-use mnemal_events::{Format, ImportOptions, Lenient, OwnHistory, Skipped, Taken, detect};
+use mnemal_events::{Format, ImportOptions, ImportOutcome, LinePolicy, OwnHistory, SkippedLine, detect};
 
 use crate::desk::{Desk, batches, desk, fixture, options};
 
@@ -21,18 +21,18 @@ const FILES: [(&str, Format); 12] = [
     ("langchain.json", Format::LangChain),
 ];
 
-fn read(name: &str, origin: OwnHistory) -> (Desk, Taken, Vec<Skipped>) {
+fn read(name: &str, origin: OwnHistory) -> (Desk, ImportOutcome, Vec<SkippedLine>) {
     let desk = desk();
-    let options = ImportOptions { lenient: Lenient::Yes, origin, source: name.to_owned(), ..options() };
+    let options = ImportOptions { lenient: LinePolicy::Yes, origin, source: name.to_owned(), ..options() };
     let (taken, skipped) = desk.import(&fixture(name), Format::Auto, &options);
     (desk, taken, skipped)
 }
 
 fn kept(events: &[Event]) -> Vec<&NewEvent> {
-    events.iter().map(|event| event.kept().unwrap()).collect()
+    events.iter().map(|event| event.body().unwrap()).collect()
 }
 
-fn said(skipped: &[Skipped]) -> Vec<(u64, String)> {
+fn said(skipped: &[SkippedLine]) -> Vec<(u64, String)> {
     skipped.iter().map(|skip| (skip.line, skip.why.to_string())).collect()
 }
 
@@ -60,7 +60,7 @@ fn a_second_import_of_every_format_changes_nothing_and_no_word_is_the_users_with
         assert!(first.stored > 0, "{name}");
         assert!(first.refused.is_empty(), "{name}: {:?}", first.refused);
         let before = desk.bytes();
-        let again = ImportOptions { lenient: Lenient::Yes, source: name.to_owned(), ..options() };
+        let again = ImportOptions { lenient: LinePolicy::Yes, source: name.to_owned(), ..options() };
         let (second, _) = desk.import(&fixture(name), format, &again);
         assert_eq!((second.stored, second.duplicates), (0, first.stored + first.duplicates), "{name}");
         assert_eq!(desk.bytes(), before, "{name}");
@@ -309,7 +309,7 @@ fn strict_reading_names_the_record_that_cannot_be_understood() {
     assert_eq!(strict("chatgpt.json"), "record 2: the tree of messages goes round in a circle");
     assert_eq!(strict("mcp_memory.jsonl"), "line 4: field `observations` is not a list");
     let cut = fixture("chatgpt.json");
-    let options = ImportOptions { source: "chatgpt.json".to_owned(), lenient: Lenient::Yes, ..options() };
+    let options = ImportOptions { source: "chatgpt.json".to_owned(), lenient: LinePolicy::Yes, ..options() };
     let desk = desk();
     let (taken, skipped) = desk.import(&cut[..cut.len() - 100], Format::ChatGpt, &options);
     assert_eq!(taken.stored, 5, "what stands before the cut");

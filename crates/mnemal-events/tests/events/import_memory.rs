@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mnemal_core::EventId;
-use mnemal_events::{ExactRecord, Format, ImportOptions, Importer};
+use mnemal_events::{Format, ImportOptions, Importer, RestoreRecord};
 use serde_json::{Value, json};
 
 use crate::desk::{key, options};
@@ -135,7 +135,7 @@ fn read(format: Format, length: u64) -> (u64, u64, usize) {
         let ahead = given.load(Ordering::Relaxed) - batch.bytes_read;
         assert!(ahead < MOST_AHEAD, "{}: {ahead} bytes ahead at {}", format.as_str(), batch.bytes_read);
         let exact = batch.exact.iter().flat_map(|exact| &exact.records).map(|record| match record {
-            ExactRecord::Event { event, .. } => event.content.len(),
+            RestoreRecord::Event { event, .. } => event.content.len(),
             _ => 0,
         });
         let text = batch.events.iter().map(|event| event.content.len()).chain(exact).sum::<usize>();

@@ -1,16 +1,16 @@
 //! Sessions of other agents and exports of other memories, in their own shapes.
 
 use mnemal_core::{Decision, Event, EventKind, NewEvent};
-use mnemal_events::{Format, ImportOptions, Lenient, OwnHistory, Skipped, detect};
+use mnemal_events::{Format, ImportOptions, LinePolicy, OwnHistory, SkippedLine, detect};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, desk, options};
 
-fn read(name: &str, format: Format, file: &str) -> (Desk, Vec<Skipped>) {
+fn read(name: &str, format: Format, file: &str) -> (Desk, Vec<SkippedLine>) {
     assert_eq!(detect(file.as_bytes(), name).unwrap(), format, "{name}");
     let desk = desk();
     let origin = OwnHistory::Yes;
-    let options = ImportOptions { lenient: Lenient::Yes, origin, source: name.to_owned(), ..options() };
+    let options = ImportOptions { lenient: LinePolicy::Yes, origin, source: name.to_owned(), ..options() };
     let (first, skipped) = desk.import(file.as_bytes(), Format::Auto, &options);
     let (again, _) = desk.import(file.as_bytes(), Format::Auto, &options);
     assert_eq!((again.stored, again.duplicates >= first.stored), (0, true), "{name} again");
@@ -18,7 +18,7 @@ fn read(name: &str, format: Format, file: &str) -> (Desk, Vec<Skipped>) {
 }
 
 fn kept(desk: &Desk) -> Vec<NewEvent> {
-    desk.all().iter().filter_map(Event::kept).cloned().collect()
+    desk.all().iter().filter_map(Event::body).cloned().collect()
 }
 
 /// Each event in short: who, and what.
@@ -318,5 +318,5 @@ fn the_activity_of_gemini_is_read_from_a_page_too() {
     let cut = file.get(..file.find("Und im").unwrap()).unwrap();
     let (desk, skipped) = read("MyActivity.html", Format::GeminiTakeout, cut);
     assert_eq!(said(&desk).len(), 2);
-    assert!(skipped.iter().any(Skipped::is_broken), "{skipped:?}");
+    assert!(skipped.iter().any(SkippedLine::is_broken), "{skipped:?}");
 }

@@ -8,6 +8,8 @@ mod desk;
 #[cfg(test)]
 mod document;
 #[cfg(test)]
+mod dry_run;
+#[cfg(test)]
 mod echo;
 #[cfg(test)]
 mod export;
@@ -26,13 +28,11 @@ mod import_memory;
 #[cfg(test)]
 mod import_programs;
 #[cfg(test)]
+mod ingest_quota;
+#[cfg(test)]
 mod own_history;
 #[cfg(test)]
-mod pace;
-#[cfg(test)]
 mod recent;
-#[cfg(test)]
-mod rehearse;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]

@@ -13,7 +13,7 @@ fn only_human_turns_of_an_own_history_become_the_users_words() {
             let desk = desk();
             desk.import(&fixture(name), Format::Auto, &ImportOptions { origin: answer, ..options() });
             for event in desk.all() {
-                let kept = event.kept().unwrap();
+                let kept = event.body().unwrap();
                 let expect = if kept.kind == EventKind::UserMessage { origin } else { Origin::Import };
                 assert_eq!(kept.origin, expect, "{name}");
                 assert_eq!(event.level, expect.level());
@@ -32,7 +32,7 @@ fn a_message_that_is_mostly_pasted_is_nobodys_words() {
     let desk = desk();
     let own = ImportOptions { origin: OwnHistory::Yes, ..options() };
     desk.import(pasted.to_string().as_bytes(), Format::ClaudeCode, &own);
-    assert_eq!(desk.all()[0].kept().unwrap().origin, Origin::Import);
+    assert_eq!(desk.all()[0].body().unwrap().origin, Origin::Import);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn labels_of_machines_are_never_the_user_in_any_format() {
             let desk = desk();
             let (_, skipped) = desk.import(line.to_string().as_bytes(), format, &own);
             assert_eq!(desk.all().len() + skipped.len(), 1, "it is stored or counted: {line}");
-            let is_users = |event: &mnemal_core::Event| event.kept().unwrap().kind == EventKind::UserMessage;
+            let is_users = |event: &mnemal_core::Event| event.body().unwrap().kind == EventKind::UserMessage;
             assert!(!desk.all().iter().any(|event| is_users(event) || event.level == Level::User), "{line}");
         }
     }

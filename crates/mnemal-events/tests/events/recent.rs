@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mnemal_core::{
-    AsOf, Because, ContextRequest, ContextSource, EventStore as _, Fragment, Injected, Level, NewEvent,
-    Origin, Section, SessionId, Span, TokenCount, Tombstone, TombstoneHash, Trust, UserId, Within,
+    AsOf, ContextRequest, ContextSource, EventStore as _, Fragment, InclusionReason, Level, NewEvent, Origin,
+    RepeatPolicy, Section, SessionId, Span, TokenCount, Tombstone, TombstoneHash, Trust, UserId, Within,
 };
 use mnemal_events::RecentSource;
 use mnemal_testkit::block_on;
@@ -23,7 +23,7 @@ fn request(session: &str) -> ContextRequest {
         budget: TokenCount(1_000),
         sections: Within::All,
         as_of: AsOf::at(at(1_900_000_000)),
-        injected: Injected::Skip,
+        injected: RepeatPolicy::Skip,
         tool: None,
         lines: None,
     }
@@ -54,7 +54,7 @@ fn the_newest_turns_of_other_conversations_are_offered_newest_first() {
     assert_eq!(recent.len(), 10);
     assert_eq!(recent[..2], ["the answer", "turn 29"]);
     let first = &fragments[1];
-    assert_eq!((first.because, first.trust), (Because::Recent, Trust::User));
+    assert_eq!((first.because, first.trust), (InclusionReason::Recent, Trust::User));
     assert_eq!(first.sources[0].span, Span::whole("turn 29").unwrap());
 }
 

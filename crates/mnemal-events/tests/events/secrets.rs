@@ -5,13 +5,13 @@ use std::sync::Arc;
 use mnemal_core::{
     ChannelId, EventKind, Metadata, NewEvent, NoteKey, SessionId, Speaker, ToolName, UserId, marker,
 };
-use mnemal_events::LeftOut;
+use mnemal_events::SkipReason;
 use mnemal_extract::{Mode, SecretRules, synth};
 
 use crate::desk::{by, desk, desk_with, said};
 
 /// Rules whose secrets are short enough to be planted everywhere.
-fn planted() -> Vec<synth::Planted> {
+fn planted() -> Vec<synth::SyntheticSecret> {
     let found: Vec<_> = synth::rule_ids().filter_map(|rule| synth::phrase(rule, 11)).collect();
     assert!(found.len() > 40);
     found
@@ -93,7 +93,7 @@ fn private_parts_leave_only_their_mark() {
     let ack =
         desk.one(NewEvent { metadata, ..said("s", "my pin <PRIVATE>x2</Private> and more <private>x3") });
     assert_eq!(desk.text(ack.id), "my pin [private] and more [private]");
-    assert_eq!(desk.get(ack.id).kept().unwrap().metadata["note"], "[private]");
+    assert_eq!(desk.get(ack.id).body().unwrap().metadata["note"], "[private]");
 }
 
 // J2
@@ -108,7 +108,7 @@ fn an_injected_block_is_never_stored() {
         marker::closing("0a")
     );
     for origin in mnemal_core::Origin::ALL {
-        assert_eq!(desk.fate(by(origin, "s", &block)), Err(LeftOut::Empty));
+        assert_eq!(desk.fate(by(origin, "s", &block)), Err(SkipReason::Empty));
     }
     for other in [
         block.replace('\n', "\r\n"),
@@ -138,7 +138,7 @@ fn a_thousand_turns_with_a_block_in_them_store_the_turns_alone() {
     );
     let events = (0..1_000).map(|turn| said("s", &format!("{block}turn {turn}"))).collect();
     desk.append(events).unwrap().value.truncate(0);
-    let stored: usize = desk.all().iter().map(|event| event.kept().unwrap().content.len()).sum();
+    let stored: usize = desk.all().iter().map(|event| event.body().unwrap().content.len()).sum();
     let said: usize = (0..1_000).map(|turn| format!("turn {turn}").len()).sum();
     assert_eq!(stored, said);
 }

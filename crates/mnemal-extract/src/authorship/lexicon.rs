@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use mnemal_core::Result;
 use mnemal_text::fold;
 
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::phrase::{Phrases, StepCache};
+use crate::prefilter::Prefilter;
 use crate::section::{PackFile, Section};
-use crate::sieve::Sieve;
 use crate::word::{Word, is_sign, start};
 
 /// The pack of each language.
@@ -171,8 +171,8 @@ pub(super) struct Lexicon {
     /// Words for texts with which compounds end: "Liedtext".
     compounds: Vec<String>,
     /// Words of which one stands wherever a phrase does that tells of a line by itself; see [`ALONE`].
-    keys: HashSet<Box<str>, Quick>,
-    sieve: Sieve,
+    keys: HashSet<Box<str>, WordHashBuilder>,
+    sieve: Prefilter,
     /// Words that only look like such compounds: "Kontext".
     simple: HashSet<String>,
 }
@@ -268,7 +268,7 @@ impl Lexicon {
         self.phrases.add_steps(cue, line.starts_with('^'), &steps);
         if ALONE.contains(&cue) {
             for key in keys.iter() {
-                self.sieve = self.sieve.with(Sieve::of(start(key)));
+                self.sieve = self.sieve.with(Prefilter::of(start(key)));
                 self.keys.insert(key.clone());
             }
         }

@@ -19,7 +19,7 @@ const LONGEST_SIGNS: usize = 5;
 
 /// A line with its speaker.
 #[derive(Clone, Copy, Debug)]
-struct Labelled<'t> {
+struct LabeledLine<'t> {
     label: &'t str,
     /// Whether a time is next to the label.
     is_timed: bool,
@@ -31,7 +31,7 @@ struct Labelled<'t> {
 
 /// Who a label is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+enum LabelKind {
     Person,
     Role,
     Machine,
@@ -40,14 +40,16 @@ enum Who {
 
 /// Returns the lines of a paragraph by other speakers.
 pub(super) fn talk(lines: &[Line<'_>], names: &[&str], lexicon: &Lexicon) -> Vec<Part> {
-    let labelled: Vec<Option<Labelled<'_>>> = lines.iter().map(|line| labelled(line.body)).collect();
-    let who = |one: &Labelled<'_>| who(one.label, lexicon);
-    let all: Vec<&Labelled<'_>> = labelled.iter().flatten().collect();
-    let is_repeated = |one: &&&Labelled<'_>| all.iter().filter(|other| other.label == one.label).count() > 1;
-    let sure = all.iter().filter(|one| one.is_timed || who(one) != Who::Unknown || is_repeated(one)).count();
+    let labelled: Vec<Option<LabeledLine<'_>>> = lines.iter().map(|line| labelled(line.body)).collect();
+    let who = |one: &LabeledLine<'_>| who(one.label, lexicon);
+    let all: Vec<&LabeledLine<'_>> = labelled.iter().flatten().collect();
+    let is_repeated =
+        |one: &&&LabeledLine<'_>| all.iter().filter(|other| other.label == one.label).count() > 1;
+    let sure =
+        all.iter().filter(|one| one.is_timed || who(one) != LabelKind::Unknown || is_repeated(one)).count();
     let is_talk = match all.as_slice() {
         [] => false,
-        [one] => one.is_timed || one.is_account || matches!(who(one), Who::Person | Who::Machine),
+        [one] => one.is_timed || one.is_account || matches!(who(one), LabelKind::Person | LabelKind::Machine),
         // Fields of a form are named once each; people take turns.
         _ => sure * 2 >= all.len() && all.len() * 2 >= lines.len() || sure > 1,
     };
@@ -61,9 +63,9 @@ pub(super) fn talk(lines: &[Line<'_>], names: &[&str], lexicon: &Lexicon) -> Vec
             let is_own = names.iter().any(|name| fold(name) == fold(label));
             let author = match self::who(label, lexicon) {
                 _ if is_own => return None,
-                Who::Machine => Author::Program,
-                Who::Role => Author::Other(None),
-                Who::Person | Who::Unknown => Author::Other(Some(label.to_owned())),
+                LabelKind::Machine => Author::Program,
+                LabelKind::Role => Author::Other(None),
+                LabelKind::Person | LabelKind::Unknown => Author::Other(Some(label.to_owned())),
             };
             Some((range, author, "a line that names who says it"))
         })
@@ -87,8 +89,8 @@ pub(super) fn handle(lines: &[Line<'_>], is_below: bool) -> Option<Part> {
 }
 
 /// Returns whether labels are those of a form: one of them only forms have.
-fn is_form(all: &[&Labelled<'_>], lexicon: &Lexicon) -> bool {
-    let is_field = |one: &&Labelled<'_>| {
+fn is_form(all: &[&LabeledLine<'_>], lexicon: &Lexicon) -> bool {
+    let is_field = |one: &&LabeledLine<'_>| {
         let words = lexicon.plain(one.label);
         lexicon.leading(Cue::Field, &words) == Some(words.len())
     };
@@ -96,7 +98,7 @@ fn is_form(all: &[&Labelled<'_>], lexicon: &Lexicon) -> bool {
 }
 
 /// Returns the lines of a form that hold a label.
-fn fields(lines: &[Line<'_>], labelled: &[Option<Labelled<'_>>]) -> Vec<Part> {
+fn fields(lines: &[Line<'_>], labelled: &[Option<LabeledLine<'_>>]) -> Vec<Part> {
     let lines = lines.iter().zip(labelled).filter(|(_, one)| one.is_some());
     lines.map(|(line, _)| (line.start..line.end, Author::Document, "a field of a form")).collect()
 }
@@ -105,7 +107,7 @@ fn fields(lines: &[Line<'_>], labelled: &[Option<Labelled<'_>>]) -> Vec<Part> {
 #[expect(clippy::fn_params_excessive_bools, reason = "whether one line alone has a label")]
 fn spoken<'t>(
     lines: &[Line<'_>],
-    labelled: &[Option<Labelled<'t>>],
+    labelled: &[Option<LabeledLine<'t>>],
     is_single: bool,
     lexicon: &Lexicon,
 ) -> Vec<(Range<usize>, &'t str)> {
@@ -127,18 +129,18 @@ fn spoken<'t>(
     found
 }
 
-fn who(label: &str, lexicon: &Lexicon) -> Who {
+fn who(label: &str, lexicon: &Lexicon) -> LabelKind {
     let first = label.split_whitespace().next().unwrap_or_default();
     if lexicon.is_machine(label) {
-        Who::Machine
+        LabelKind::Machine
     } else if lexicon.is_role(label) {
-        Who::Role
+        LabelKind::Role
     } else if is_own_label(label, lexicon) {
-        Who::Unknown
+        LabelKind::Unknown
     } else if is_first_name(first) && is_capitalized(label) || is_eastern_name(label) {
-        Who::Person
+        LabelKind::Person
     } else {
-        Who::Unknown
+        LabelKind::Unknown
     }
 }
 
@@ -171,7 +173,7 @@ const SURNAMES: [char; 40] = [
 ];
 
 /// Reads `[10:02] Jonas: …`, `- Jonas: …`, `**Jonas** (10:02): …`.
-fn labelled(body: &str) -> Option<Labelled<'_>> {
+fn labelled(body: &str) -> Option<LabeledLine<'_>> {
     let body = body.trim_start_matches(|sign: char| {
         !sign.is_alphanumeric() && !matches!(sign, '[' | '(' | '<' | '/' | '"' | '@')
     });
@@ -185,7 +187,7 @@ fn labelled(body: &str) -> Option<Labelled<'_>> {
     let label = label.trim_matches(['*', '_', ' ', '~', '@']);
     let is_said = !said.is_empty() && !said.starts_with("//");
     (is_label(label) && is_said)
-        .then_some(Labelled { label, is_timed: is_timed || has_time_behind, is_account, said })
+        .then_some(LabeledLine { label, is_timed: is_timed || has_time_behind, is_account, said })
         .filter(|one| !one.said.starts_with(|first: char| first.is_ascii_digit()) || one.is_timed)
 }
 

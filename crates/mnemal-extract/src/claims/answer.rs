@@ -5,22 +5,22 @@ use mnemal_text::sentences;
 use crate::claims::Claims;
 use crate::claims::rule::Rule;
 use crate::claims::rules::Rules;
-use crate::clause::Reading;
+use crate::clause::AnalyzedSentence;
 use crate::language::{Pack, language};
 
 /// The question at the end of the previous message, with its language.
 #[derive(Debug)]
-pub(crate) struct Asked<'t> {
-    reading: Reading<'t>,
+pub(crate) struct PrecedingQuestion<'t> {
+    reading: AnalyzedSentence<'t>,
     code: &'static str,
 }
 
-impl<'t> Asked<'t> {
+impl<'t> PrecedingQuestion<'t> {
     /// Reads the question at the end of a message; `None` if it ends differently.
     pub(crate) fn read(text: &'t str) -> Option<Self> {
         let last = text.trim_end().ends_with(['?', '？']).then(|| sentences(text).last().copied())??;
         let code = language(last.of(text));
-        let reading = Reading::new(last.of(text), Pack::of(code)?.gates());
+        let reading = AnalyzedSentence::new(last.of(text), Pack::of(code)?.gates());
         Some(Self { reading, code })
     }
 }

@@ -8,7 +8,7 @@ use super::{Match, Sentence};
 use crate::claims::hints::Hints;
 use crate::claims::pattern::Slots;
 use crate::claims::rule::{Kind, Rule};
-use crate::clause::{Break, Reading};
+use crate::clause::{AnalyzedSentence, Break};
 use crate::gates::Gates;
 
 /// Words of a retracted value. Source: own choice; a longer phrase tells a story.
@@ -18,8 +18,8 @@ const LONGEST_START: usize = 6;
 
 /// A value that a sentence denies, with the subject from the next sentence.
 #[derive(Debug)]
-pub(super) struct Denied<'t> {
-    reading: Reading<'t>,
+pub(super) struct DeniedValue<'t> {
+    reading: AnalyzedSentence<'t>,
     /// First byte of its sentence in the text.
     base: usize,
     value: Range<usize>,
@@ -48,10 +48,10 @@ impl<'t> Sentence<'_, 't> {
     }
 
     /// Returns the denied value if the sentence has no other content.
-    pub(super) fn denied_alone(&self, values: &[Range<usize>]) -> Option<Denied<'t>> {
+    pub(super) fn denied_alone(&self, values: &[Range<usize>]) -> Option<DeniedValue<'t>> {
         let all = self.reading.words.len();
         let value = values.last().filter(|value| value.end == all && value.start <= LONGEST_START)?;
-        Some(Denied { reading: self.reading.clone(), base: self.hints.base, value: value.clone() })
+        Some(DeniedValue { reading: self.reading.clone(), base: self.hints.base, value: value.clone() })
     }
 
     /// Returns the corrections of a claim: the neighboring denied values were never true.

@@ -6,9 +6,9 @@ use mnemal_core::{EntityKind, Gazetteer};
 use mnemal_text::sentences;
 
 use super::Claims;
-use super::answer::Asked;
+use super::answer::PrecedingQuestion;
 use super::hints::Hints;
-use crate::clause::Reading;
+use crate::clause::AnalyzedSentence;
 use crate::language::Pack;
 
 /// What a space knows of names that no list has.
@@ -25,7 +25,7 @@ fn rules_of(pack: &Pack, text: &str) -> Vec<String> {
     let mut claims = Claims::new(&disabled).unweighed();
     let mentions = crate::names::mentions(text, &pets());
     for (number, sentence) in sentences(text).into_iter().enumerate() {
-        let reading = Reading::new(sentence.of(text), pack.gates());
+        let reading = AnalyzedSentence::new(sentence.of(text), pack.gates());
         let hints = Hints { times: &[], mentions: &mentions, base: sentence.start, sentence: number };
         claims.read(&reading, pack.rules().unwrap(), &hints);
     }
@@ -95,10 +95,10 @@ fn claims_alone(pack: &Pack, rule: &str, text: &str) -> bool {
     let disabled: HashSet<String> =
         rules.all.iter().map(|other| other.id.as_str().to_owned()).filter(|id| id != rule).collect();
     let (asked, text) = text.split_once(" >> ").unwrap_or(("", text));
-    let mut claims = Claims::new(&disabled).unweighed().answering(Asked::read(asked));
+    let mut claims = Claims::new(&disabled).unweighed().answering(PrecedingQuestion::read(asked));
     let mentions = crate::names::mentions(text, &Gazetteer::default());
     for (number, sentence) in sentences(text).into_iter().enumerate() {
-        let reading = Reading::new(sentence.of(text), pack.gates());
+        let reading = AnalyzedSentence::new(sentence.of(text), pack.gates());
         let hints = Hints { times: &[], mentions: &mentions, base: sentence.start, sentence: number };
         claims.read(&reading, rules, &hints);
     }
@@ -156,7 +156,7 @@ fn what_begins_behind_an_end_is_not_ended() {
         let mut claims = Claims::new(&disabled).unweighed();
         let mentions = crate::names::mentions(text, &Gazetteer::default());
         let pack = Pack::english();
-        let reading = Reading::new(text, pack.gates());
+        let reading = AnalyzedSentence::new(text, pack.gates());
         let hints = Hints { times: &[], mentions: &mentions, base: 0, sentence: 0 };
         claims.read(&reading, pack.rules().unwrap(), &hints);
         let said = claims

@@ -9,9 +9,9 @@ use crate::claims::hints::TimeSpan;
 use crate::claims::objects::{Cut, Cutter, key};
 use crate::claims::pattern::Slots;
 use crate::claims::remark::Reason;
-use crate::claims::rule::{Kind, Rule, TopicOf, Whom};
+use crate::claims::rule::{Kind, Rule, SubjectScope, TopicOf};
 use crate::claims::score;
-use crate::claims::subjects::{How, is_person};
+use crate::claims::subjects::{SubjectForm, is_person};
 use crate::clause::Break;
 use crate::gates::pack::Words;
 use crate::names::is_everyday_word;
@@ -26,11 +26,11 @@ impl<'t> Sentence<'_, 't> {
     pub(super) fn facts(&self, found: &Match<'_>) -> Result<Vec<ExtractedFact>, Reason> {
         let rule = found.rule;
         let is_other = !matches!(found.subject, Subject::Speaker);
-        if rule.whom == Whom::Me && is_other || rule.whom == Whom::Others && !is_other {
+        if rule.whom == SubjectScope::Me && is_other || rule.whom == SubjectScope::Others && !is_other {
             return Err(Reason::WrongSubject);
         }
         // "We can build a community": what a group can do is no skill of the speaker.
-        if found.how == How::Group && rule.predicate.as_str() == "skill" {
+        if found.how == SubjectForm::Group && rule.predicate.as_str() == "skill" {
             return Err(Reason::WrongSubject);
         }
         let between = self.reading.words.get(found.said.end..found.slots.own.start).unwrap_or_default();
@@ -87,7 +87,7 @@ impl<'t> Sentence<'_, 't> {
     /// "Anna's teacher is Bruno": the sign of an owner, with a verb behind what is owned, is no "is".
     fn is_of_owned(&self, found: &Match<'_>) -> bool {
         let at = found.slots.own.start;
-        if found.how == How::Speaker
+        if found.how == SubjectForm::Speaker
             || found.rule.is_of_owner
             || !self.reading.has(at, &self.rules.subjects.genitive)
         {
@@ -258,7 +258,7 @@ impl<'t> Sentence<'_, 't> {
             self.reading,
             self.rules,
             self.hints,
-            &score::Case {
+            &score::ClaimFeatures {
                 rule,
                 how: found.how,
                 act,

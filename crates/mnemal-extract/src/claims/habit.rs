@@ -6,7 +6,7 @@ use super::{Match, Sentence};
 use crate::claims::objects::Cutter;
 use crate::claims::pattern::Slots;
 use crate::claims::remark::Reason;
-use crate::claims::subjects::How;
+use crate::claims::subjects::SubjectForm;
 use crate::clause::Break;
 
 /// Words of a habit up to its frequency. Source: own choice.
@@ -63,8 +63,10 @@ impl Sentence<'_, '_> {
         let is_plural = found.said.clone().last().is_some_and(|at| self.reading.lower(at).ends_with('s'));
         match found.how {
             _ if found.said.is_empty() => self.rules.is_of("base", verb),
-            How::Relation | How::Named | How::Pronoun => is_plural || verb.ends_with('s'),
-            How::Speaker | How::Group | How::Unsaid => true,
+            SubjectForm::Relation | SubjectForm::Named | SubjectForm::Pronoun => {
+                is_plural || verb.ends_with('s')
+            }
+            SubjectForm::Speaker | SubjectForm::Group | SubjectForm::Unsaid => true,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use mnemal_core::{EntityKind, Mention, When};
 
 use crate::claims::subjects::is_person;
-use crate::clause::Reading;
+use crate::clause::AnalyzedSentence;
 
 /// A time expression in a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,13 +53,17 @@ pub(crate) struct Hints<'h> {
 
 impl<'h> Hints<'h> {
     /// Returns the time whose words begin with, or contain, a word of the sentence.
-    pub(crate) fn time_at(&self, reading: &Reading<'_>, at: usize) -> Option<&'h TimeSpan> {
+    pub(crate) fn time_at(&self, reading: &AnalyzedSentence<'_>, at: usize) -> Option<&'h TimeSpan> {
         let start = self.base + reading.words.get(at)?.span.start;
         self.times.iter().find(|time| time.span.contains(&start))
     }
 
     /// Returns the mention that begins with a word, and the next word.
-    pub(crate) fn mention_at(&self, reading: &Reading<'_>, at: usize) -> Option<(usize, &'h Mention)> {
+    pub(crate) fn mention_at(
+        &self,
+        reading: &AnalyzedSentence<'_>,
+        at: usize,
+    ) -> Option<(usize, &'h Mention)> {
         let start = u32::try_from(self.base + reading.words.get(at)?.span.start).ok()?;
         let mention = self.mentions.iter().find(|mention| mention.span.start == start)?;
         let behind = |word: &crate::word::Word<'_>| self.base + word.span.start >= mention.span.end as usize;
@@ -68,7 +72,7 @@ impl<'h> Hints<'h> {
     }
 
     /// Returns the end and the name of a person that a word begins.
-    pub(crate) fn person_at(&self, reading: &Reading<'_>, at: usize) -> Option<(usize, String)> {
+    pub(crate) fn person_at(&self, reading: &AnalyzedSentence<'_>, at: usize) -> Option<(usize, String)> {
         let (end, mention) = self.mention_at(reading, at)?;
         is_person(mention.kind).then(|| (end, mention.name.clone()))
     }

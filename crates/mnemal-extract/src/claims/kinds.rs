@@ -5,14 +5,14 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 
 /// A list and the words in it, which are read at the first use.
 #[derive(Debug)]
 pub(crate) struct KindList {
     name: &'static str,
     text: &'static str,
-    words: OnceLock<HashSet<&'static str, Quick>>,
+    words: OnceLock<HashSet<&'static str, WordHashBuilder>>,
 }
 
 static LISTS: [KindList; 17] = [

@@ -16,7 +16,7 @@ use crate::claims::hints::Hints;
 use crate::claims::remark::Reason;
 use crate::claims::rule::Rule;
 use crate::claims::rules::Rules;
-use crate::clause::{Break, Reading};
+use crate::clause::{AnalyzedSentence, Break};
 use crate::gates::pack::Words;
 
 /// Words of a further thing in a list. Source: own choice.
@@ -43,7 +43,7 @@ pub(crate) struct Cut {
 
 /// Cuts objects out of one sentence for one rule.
 pub(crate) struct Cutter<'c, 't> {
-    pub(crate) reading: &'c Reading<'t>,
+    pub(crate) reading: &'c AnalyzedSentence<'t>,
     pub(crate) rules: &'c Rules,
     pub(crate) rule: &'c Rule,
     pub(crate) hints: &'c Hints<'c>,

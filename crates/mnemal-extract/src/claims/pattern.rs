@@ -13,12 +13,12 @@ use mnemal_core::{Error, Result};
 use crate::claims::kinds::KindList;
 use crate::claims::rules::Rules;
 use crate::claims::subjects::{SubjectWords, name_run};
-use crate::clause::{Break, Reading};
+use crate::clause::{AnalyzedSentence, Break};
 use crate::gates::Gates;
 use crate::gates::pack::Words;
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::phrase::Step;
-use crate::sieve::Sieve;
+use crate::prefilter::Prefilter;
 use crate::word::Word;
 
 /// Words of the longest slot before other words of its pattern. Source: own choice; a longer object is a story.
@@ -61,7 +61,7 @@ enum Part {
 pub(crate) struct Pattern {
     parts: Vec<Part>,
     /// For each step that must stand, the beginnings of its words, the fewest first.
-    needs: Vec<Sieve>,
+    needs: Vec<Prefilter>,
     /// It is at the start of a clause.
     pub(crate) is_start: bool,
     /// It is at the start of a sentence; it may begin with a slot or a gap then.
@@ -132,7 +132,7 @@ impl Pattern {
         {
             return Err(Error::invalid(format!("a pack: `{line}` must begin with a word or a role")));
         }
-        let mut needs: Vec<Sieve> = parts.iter().filter_map(need).collect();
+        let mut needs: Vec<Prefilter> = parts.iter().filter_map(need).collect();
         needs.sort_by_key(|need| need.width());
         Ok(Self { parts, needs, is_start, is_opening })
     }
@@ -147,7 +147,7 @@ impl Pattern {
     }
 
     /// Returns whether the words that it needs may be among some; a first look that most patterns do not pass.
-    fn may_stand_in(&self, words: Sieve) -> bool {
+    fn may_stand_in(&self, words: Prefilter) -> bool {
         self.needs.iter().all(|need| need.meets(words))
     }
 
@@ -176,7 +176,7 @@ impl Pattern {
     }
 
     /// Returns the slots when the pattern is at a word.
-    pub(crate) fn at(&self, reading: &Reading<'_>, rules: &Rules, at: usize) -> Option<Slots> {
+    pub(crate) fn at(&self, reading: &AnalyzedSentence<'_>, rules: &Rules, at: usize) -> Option<Slots> {
         if !self.may_stand_in(reading.ahead(at)) {
             return None;
         }
@@ -186,7 +186,7 @@ impl Pattern {
 }
 
 /// Returns the beginnings of the words of a step that must stand.
-fn need(part: &Part) -> Option<Sieve> {
+fn need(part: &Part) -> Option<Prefilter> {
     match part {
         Part::Words(step) if !step.is_optional => Some(step.sieve),
         _ => None,
@@ -218,7 +218,7 @@ fn read_part(part: &str, gap: usize, line: &str) -> Result<Part> {
 }
 
 struct Search<'r, 't> {
-    reading: &'r Reading<'t>,
+    reading: &'r AnalyzedSentence<'t>,
     rules: &'r Rules,
 }
 
@@ -346,7 +346,7 @@ type Number = (usize, usize);
 pub(crate) struct Index {
     /// Those that begin a sentence, whatever the word.
     opening: Vec<Entry>,
-    by_word: HashMap<Box<str>, Vec<Entry>, Quick>,
+    by_word: HashMap<Box<str>, Vec<Entry>, WordHashBuilder>,
     by_class: Vec<(Box<str>, Vec<Entry>)>,
 }
 
@@ -354,7 +354,7 @@ pub(crate) struct Index {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     number: Number,
-    need: Sieve,
+    need: Prefilter,
 }
 
 impl Index {
@@ -362,7 +362,7 @@ impl Index {
     pub(crate) fn add(&mut self, pattern: &Pattern, number: Number, subjects: &SubjectWords) {
         // What it begins with is there where it is looked for.
         let behind = pattern.parts.iter().skip(usize::from(!pattern.is_opening)).filter_map(need);
-        let need = behind.min_by_key(|need| need.width()).unwrap_or(Sieve::ALL);
+        let need = behind.min_by_key(|need| need.width()).unwrap_or(Prefilter::ALL);
         let entry = Entry { number, need };
         if pattern.is_opening {
             self.opening.push(entry);
@@ -385,7 +385,7 @@ impl Index {
 
     /// Returns the numbers of the patterns that can begin with a word, in the order of the rules; those left out that need a
     /// word which does not follow.
-    pub(crate) fn at(&self, reading: &Reading<'_>, at: usize, rules: &Rules) -> Vec<Number> {
+    pub(crate) fn at(&self, reading: &AnalyzedSentence<'_>, at: usize, rules: &Rules) -> Vec<Number> {
         let ahead = reading.ahead(at);
         let word = reading.lower(at);
         let fits = |entry: &&Entry| entry.need.meets(ahead);
@@ -402,7 +402,7 @@ impl Index {
     }
 
     /// Returns the same, with those that begin a sentence whatever its first word.
-    pub(crate) fn at_opening(&self, reading: &Reading<'_>, at: usize, rules: &Rules) -> Vec<Number> {
+    pub(crate) fn at_opening(&self, reading: &AnalyzedSentence<'_>, at: usize, rules: &Rules) -> Vec<Number> {
         let mut numbers = self.at(reading, at, rules);
         let ahead = reading.ahead(at);
         numbers.extend(self.opening.iter().filter(|entry| entry.need.meets(ahead)).map(|entry| entry.number));

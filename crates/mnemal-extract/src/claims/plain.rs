@@ -4,7 +4,7 @@ use mnemal_core::{Act, ExtractedFact};
 
 use super::{Match, Sentence};
 use crate::claims::rule::Kind;
-use crate::claims::subjects::How;
+use crate::claims::subjects::SubjectForm;
 use crate::clause::Break;
 
 /// Words of the longest plain sentence. Source: own choice.
@@ -19,7 +19,7 @@ impl Sentence<'_, '_> {
         if !rule.is_plain || reading.words.len() > LONGEST_PLAIN {
             return false;
         }
-        let is_said = !matches!(found.how, How::Pronoun | How::Unsaid);
+        let is_said = !matches!(found.how, SubjectForm::Pronoun | SubjectForm::Unsaid);
         let is_told = match fact.act {
             Act::Assert => true,
             Act::Plan => self.is_told_ahead(fact),

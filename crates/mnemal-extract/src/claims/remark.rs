@@ -62,11 +62,11 @@ impl fmt::Display for Reason {
 
 /// The dropped claims, by rule and reason.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Dropped {
+pub(crate) struct DroppedClaims {
     counts: BTreeMap<(String, Reason), usize>,
 }
 
-impl Dropped {
+impl DroppedClaims {
     /// Counts one.
     pub(crate) fn add(&mut self, rule: &str, reason: Reason) {
         *self.counts.entry((rule.to_owned(), reason)).or_default() += 1;

@@ -53,7 +53,7 @@ const KINDS: [(&str, Kind); 10] = [
 
 /// The subjects that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whom {
+pub(crate) enum SubjectScope {
     /// Anybody whose subject is understood.
     Anybody,
     /// The speaker only.
@@ -122,7 +122,7 @@ pub(crate) struct Rule {
     pub(crate) predicate: Predicate,
     pub(crate) act: Act,
     pub(crate) kind: Kind,
-    pub(crate) whom: Whom,
+    pub(crate) whom: SubjectScope,
     /// Its prior: how often it is right, from 0 to 1.
     pub(crate) prior: f32,
     /// Behind a subject, its adverbs and its auxiliary verbs.
@@ -252,9 +252,9 @@ impl Rule {
         let kind =
             KINDS.iter().find(|(known, _)| *known == kind).ok_or_else(|| wrong("has an unknown `object`"))?.1;
         let whom = match section.text("whom")? {
-            None => Whom::Anybody,
-            Some("me") => Whom::Me,
-            Some("others") => Whom::Others,
+            None => SubjectScope::Anybody,
+            Some("me") => SubjectScope::Me,
+            Some("others") => SubjectScope::Others,
             Some(_) => return Err(wrong("has an unknown `whom`")),
         };
         let act = Act::from_name(section.text("act")?.unwrap_or("assert"))

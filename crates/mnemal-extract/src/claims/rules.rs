@@ -4,19 +4,19 @@ use std::collections::HashMap;
 
 use mnemal_core::{Error, Result};
 
+use crate::claims::calibration::Calibration;
 use crate::claims::kinds::KindList;
-use crate::claims::measured::Measured;
 use crate::claims::objects::ObjectWords;
 use crate::claims::pattern::{Class, Index, Pattern};
 use crate::claims::rule::{Rule, TopicOf};
 use crate::claims::subjects::SubjectWords;
 use crate::gates::pack::{Words, phrases, words};
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::phrase::Phrases;
 use crate::section::Section;
 
 /// The place of each class by its name.
-type Places = HashMap<Box<str>, usize, Quick>;
+type ClassIndex = HashMap<Box<str>, usize, WordHashBuilder>;
 
 /// The rules of one language.
 #[derive(Debug)]
@@ -35,10 +35,10 @@ pub(crate) struct Rules {
     /// Classes by which two words are of one kind.
     pub(crate) alike: Vec<Box<str>>,
     /// The calibration of the rules.
-    pub(crate) measured: Measured,
+    pub(crate) measured: Calibration,
     classes: Vec<Class>,
-    places: Places,
-    lists: HashMap<Box<str>, Words, Quick>,
+    places: ClassIndex,
+    lists: HashMap<Box<str>, Words, WordHashBuilder>,
 }
 
 impl Rules {
@@ -62,7 +62,7 @@ impl Rules {
             anywhere: Index::default(),
             denials: denials.into_iter().map(Pattern::parse).collect::<Result<_>>()?,
             alike: alike.into_iter().map(Into::into).collect(),
-            measured: Measured::read(root.section("measured")?)?,
+            measured: Calibration::read(root.section("measured")?)?,
             classes,
             places,
             lists: lists(root.section("list")?)?,
@@ -142,8 +142,8 @@ impl Rules {
 }
 
 /// Reads the classes, with their indexes.
-fn classes(section: Option<Section<'_>>) -> Result<(Places, Vec<Class>)> {
-    let (mut places, mut classes) = (Places::default(), Vec::new());
+fn classes(section: Option<Section<'_>>) -> Result<(ClassIndex, Vec<Class>)> {
+    let (mut places, mut classes) = (ClassIndex::default(), Vec::new());
     for name in section.iter().flat_map(|section| section.keys()) {
         let class = section.map(|section| section.section(name)).transpose()?.flatten();
         let endings = class.map(|class| class.lines("endings")).transpose()?.unwrap_or_default();
@@ -180,7 +180,7 @@ fn third_person(verb: &str) -> String {
     }
 }
 
-fn lists(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Words, Quick>> {
+fn lists(section: Option<Section<'_>>) -> Result<HashMap<Box<str>, Words, WordHashBuilder>> {
     let mut lists = HashMap::default();
     for name in section.iter().flat_map(|section| section.keys()) {
         lists.insert(name.into(), words(section, name)?);

@@ -8,8 +8,8 @@ use crate::claims::hints::Hints;
 use crate::claims::objects::Cut;
 use crate::claims::rule::Rule;
 use crate::claims::rules::Rules;
-use crate::claims::subjects::How;
-use crate::clause::Reading;
+use crate::claims::subjects::SubjectForm;
+use crate::clause::AnalyzedSentence;
 
 /// Explicit wording. Source: start value of the calibration, own choice.
 const EXPLICIT: f32 = 0.10;
@@ -39,9 +39,9 @@ const LONG_CLAUSE: f32 = -0.05;
 const MANY_WORDS: usize = 25;
 
 /// The properties to be weighed.
-pub(crate) struct Case<'c> {
+pub(crate) struct ClaimFeatures<'c> {
     pub(crate) rule: &'c Rule,
-    pub(crate) how: How,
+    pub(crate) how: SubjectForm,
     pub(crate) act: Act,
     pub(crate) cut: &'c Cut,
     pub(crate) words: &'c Range<usize>,
@@ -51,10 +51,10 @@ pub(crate) struct Case<'c> {
 
 /// Returns the confidence of a claim.
 pub(crate) fn confidence(
-    reading: &Reading<'_>,
+    reading: &AnalyzedSentence<'_>,
     rules: &Rules,
     hints: &Hints<'_>,
-    case: &Case<'_>,
+    case: &ClaimFeatures<'_>,
 ) -> Confidence {
     let has_capital = reading.words.get(case.cut.words.clone()).is_some_and(|words| {
         words.iter().any(|word| word.span.start > 0 && word.is_capitalised(reading.text) && word.lower != "i")
@@ -62,10 +62,10 @@ pub(crate) fn confidence(
     let is_named = has_capital || hints.has_name(case.bytes);
     let is_hedged = rules.hedges.stand_in(reading.words.get(case.words.clone()).unwrap_or_default());
     let how = match case.how {
-        How::Pronoun => PRONOUN,
-        How::Group => GROUP,
-        How::Unsaid => UNSAID,
-        How::Speaker | How::Relation | How::Named => 0.0,
+        SubjectForm::Pronoun => PRONOUN,
+        SubjectForm::Group => GROUP,
+        SubjectForm::Unsaid => UNSAID,
+        SubjectForm::Speaker | SubjectForm::Relation | SubjectForm::Named => 0.0,
     };
     let points = [
         (case.rule.is_explicit, EXPLICIT),

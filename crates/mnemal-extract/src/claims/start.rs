@@ -5,7 +5,7 @@ use mnemal_core::Subject;
 use super::Sentence;
 use crate::claims::pattern::Slots;
 use crate::claims::rule::Rule;
-use crate::claims::subjects::{Found, How, name_run};
+use crate::claims::subjects::{SubjectForm, SubjectMatch, name_run};
 use crate::clause::Break;
 use crate::word::is_sign;
 
@@ -14,7 +14,7 @@ const LONGEST_GREETING: usize = 4;
 
 impl Sentence<'_, '_> {
     /// Adds the subjects that are understood: of a second verb, and of a sentence that begins with a verb.
-    pub(super) fn with_unsaid(&self, found: &[Found]) -> Vec<Found> {
+    pub(super) fn with_unsaid(&self, found: &[SubjectMatch]) -> Vec<SubjectMatch> {
         let (reading, rules) = (self.reading, self.rules);
         let mut all = Vec::new();
         let joins =
@@ -29,7 +29,7 @@ impl Sentence<'_, '_> {
                 let after_comma = reading.break_at(at) == Break::Comma && !joins(at);
                 if joins(at) && at + 1 < end || after_comma {
                     let behind = if after_comma { at } else { at + 1 };
-                    all.push(Found {
+                    all.push(SubjectMatch {
                         words: behind..behind,
                         subject: subject.subject.clone(),
                         how: subject.how,
@@ -42,13 +42,13 @@ impl Sentence<'_, '_> {
     }
 
     /// Returns the speaker before a verb that begins the sentence: "Moved to Lyon."
-    fn unsaid_at_start(&self, found: &[Found]) -> Option<Found> {
+    fn unsaid_at_start(&self, found: &[SubjectMatch]) -> Option<SubjectMatch> {
         let (reading, rules) = (self.reading, self.rules);
         let at = (0..reading.words.len()).find(|at| !rules.subjects.lead.contains(reading.lower(*at)))?;
         let is_said = found.iter().any(|found| found.words.start <= at);
         let is_verb =
             rules.subjects.unsaid.contains(reading.lower(at)) || rules.is_of("past", reading.lower(at));
-        let unsaid = Found { words: at..at, subject: Subject::Speaker, how: How::Unsaid };
+        let unsaid = SubjectMatch { words: at..at, subject: Subject::Speaker, how: SubjectForm::Unsaid };
         (!is_said && is_verb).then_some(unsaid)
     }
 
@@ -92,10 +92,10 @@ impl Sentence<'_, '_> {
 
     /// Returns the subject that a rule's pattern names, with the remaining slots: a person named by the topic, whose role for
     /// the owner stays, else a relation of the speaker in its role.
-    pub(super) fn owner(&self, rule: &Rule, slots: &Slots) -> Option<(Subject, How, Slots)> {
+    pub(super) fn owner(&self, rule: &Rule, slots: &Slots) -> Option<(Subject, SubjectForm, Slots)> {
         let Some(words) = slots.topic.clone() else {
             let subject = Subject::Relation { role: slots.role.as_deref()?.to_owned(), name: None };
-            return Some((subject, How::Relation, Slots { role: None, ..slots.clone() }));
+            return Some((subject, SubjectForm::Relation, Slots { role: None, ..slots.clone() }));
         };
         let is_one = if self.reading.words.get(words.start)?.lower.chars().any(is_sign) {
             words.clone().all(|at| !self.rules.subjects.is_subject(self.reading.lower(at)))
@@ -108,7 +108,7 @@ impl Sentence<'_, '_> {
         let name = if rule.is_genitive { self.without_case(name, words.end)? } else { name };
         let is_role = self.rules.subjects.is_role_word(&name.to_lowercase());
         let slots = Slots { topic: None, ..slots.clone() };
-        (is_one && !is_role).then(|| (Subject::Named(name.to_owned()), How::Named, slots))
+        (is_one && !is_role).then(|| (Subject::Named(name.to_owned()), SubjectForm::Named, slots))
     }
 
     /// Returns a name without the "s" of an owner, which a name on "s" has not: "Hans' Bruder". `None` where there is neither.

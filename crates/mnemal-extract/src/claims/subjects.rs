@@ -11,11 +11,11 @@ use mnemal_core::{EntityKind, Subject};
 
 pub(crate) use self::memory::Memory;
 pub(crate) use self::words::SubjectWords;
-use crate::clause::{Break, Reading};
+use crate::clause::{AnalyzedSentence, Break};
 
 /// The form of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum SubjectForm {
     /// "I".
     Speaker,
     /// "We".
@@ -32,11 +32,11 @@ pub(crate) enum How {
 
 /// A subject in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct SubjectMatch {
     /// Its words; a cue may follow them.
     pub(crate) words: Range<usize>,
     pub(crate) subject: Subject,
-    pub(crate) how: How,
+    pub(crate) how: SubjectForm,
 }
 
 /// Pronouns that may refer to a person.
@@ -55,13 +55,13 @@ impl Gender {
 
 impl SubjectWords {
     /// "My sister's a nurse" and "dad's diabetic" against "my sister's car": a word that shows a verb, or an "-ing", follows.
-    fn is_verb_after(&self, reading: &Reading<'_>, at: usize) -> bool {
+    fn is_verb_after(&self, reading: &AnalyzedSentence<'_>, at: usize) -> bool {
         reading.has(at + 1, &self.shows_verb)
             || reading.words.get(at + 1).is_some_and(|word| word.lower.ends_with("ing"))
     }
 
     /// Whether a possessive marker follows a word: "my cousin's wedding".
-    pub(crate) fn is_owner(&self, reading: &Reading<'_>, at: usize) -> bool {
+    pub(crate) fn is_owner(&self, reading: &AnalyzedSentence<'_>, at: usize) -> bool {
         let word = |at: usize| reading.words.get(at).map_or("", |word| &*word.lower);
         let is_adverb =
             |word: &str| self.skip.contains(word) || self.lead.contains(word) || word.ends_with("ly");
@@ -74,16 +74,23 @@ impl SubjectWords {
     }
 
     /// Whether the clause continues about a relation of the subject: "John's wife", "her cat".
-    pub(crate) fn is_anothers(&self, reading: &Reading<'_>, subject: &Found, at: usize) -> bool {
-        let Some(before) = at.checked_sub(1).filter(|_| subject.how != How::Speaker) else { return false };
+    pub(crate) fn is_anothers(
+        &self,
+        reading: &AnalyzedSentence<'_>,
+        subject: &SubjectMatch,
+        at: usize,
+    ) -> bool {
+        let Some(before) = at.checked_sub(1).filter(|_| subject.how != SubjectForm::Speaker) else {
+            return false;
+        };
         let is_owner = reading.has(before, &self.genitive)
-            || subject.how == How::Pronoun && subject.words.contains(&before);
+            || subject.how == SubjectForm::Pronoun && subject.words.contains(&before);
         is_owner && self.longest_role(reading, at, |_| true).is_some()
     }
 }
 
 /// Returns the capitalized words from `at` on, at most three, if they may be a name.
-pub(crate) fn name_run(reading: &Reading<'_>, at: usize) -> Option<Range<usize>> {
+pub(crate) fn name_run(reading: &AnalyzedSentence<'_>, at: usize) -> Option<Range<usize>> {
     let is_name = |at: usize| {
         let word = reading.words.get(at)?;
         let is_plain = word.is_capitalised(reading.text) && word.span.len() > 1 && word.lower != "i";
@@ -98,7 +105,7 @@ pub(crate) fn name_run(reading: &Reading<'_>, at: usize) -> Option<Range<usize>>
 }
 
 /// Returns whether only introductory words are between the start of the clause and a word.
-fn begins(reading: &Reading<'_>, of: &SubjectWords, at: usize) -> bool {
+fn begins(reading: &AnalyzedSentence<'_>, of: &SubjectWords, at: usize) -> bool {
     let mut at = at;
     loop {
         if reading.starts_clause(at) {

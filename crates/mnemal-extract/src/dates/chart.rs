@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::expr::Value;
 use super::form::{Cat, Element, cat};
 use super::number::numerals;
-use super::pack::{Form, Meaning, Pack, cats_of, may_be_short};
+use super::pack::{DateForm, Meaning, Pack, cats_of, may_be_short};
 use super::token::{Token, TokenKind};
 
 /// No place of a run may have more readings; more would be a text made to exhaust.
@@ -133,7 +133,7 @@ impl Chart<'_> {
         }
     }
 
-    fn apply(&mut self, form: &Form, place: usize, first: &Node) {
+    fn apply(&mut self, form: &DateForm, place: usize, first: &Node) {
         let mut found = Vec::new();
         let mut chosen = vec![first.clone()];
         self.complete(form, &mut chosen, &mut found);
@@ -143,7 +143,7 @@ impl Chart<'_> {
     }
 
     /// Extends a partly matched form by every node that fits.
-    fn complete(&self, form: &Form, chosen: &mut Vec<Node>, found: &mut Vec<Node>) {
+    fn complete(&self, form: &DateForm, chosen: &mut Vec<Node>, found: &mut Vec<Node>) {
         let end = chosen.last().map_or(0, |node| node.end);
         let Some(element) = form.elements.get(chosen.len()) else {
             found.extend(made(form, chosen));
@@ -189,7 +189,7 @@ fn matched(run: Run<'_>, mut place: usize, rest: &[Box<str>]) -> Option<usize> {
     Some(place)
 }
 
-fn made(form: &Form, chosen: &[Node]) -> Option<Node> {
+fn made(form: &DateForm, chosen: &[Node]) -> Option<Node> {
     let mut arguments: Vec<(u8, &Value)> = (form.elements.iter().zip(chosen))
         .filter_map(|(element, node): (&Element, &Node)| Some((element.argument?, &node.value)))
         .collect();

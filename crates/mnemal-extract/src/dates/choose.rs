@@ -2,9 +2,9 @@
 
 use jiff::civil::{Date, DateTime};
 
-use super::Lean;
-use super::expr::{Cal, Expr, Named, Unit, Which};
-use super::interval::{Grain, GrainExt as _, Interval, monday, plus_days, plus_months, step};
+use super::TimeBias;
+use super::expr::{Cal, EdgeContext, Expr, Occurrence, Unit};
+use super::interval::{Granularity, GranularityExt as _, Interval, monday, plus_days, plus_months, step};
 use super::resolve::{Resolver, last_day_after, seconds_between, step_up};
 
 impl Resolver<'_> {
@@ -28,9 +28,9 @@ impl Resolver<'_> {
         let after = self.first_from(item, if is_weekday { tomorrow } else { self.today() });
         let holds_now = before.filter(|time| time.end.is_some_and(|end| end > self.today().into()));
         match self.lean {
-            Lean::Past => before.or(after),
-            Lean::Future => holds_now.or(after).or(before),
-            Lean::Nearest => holds_now.or_else(|| self.nearer(before, after)),
+            TimeBias::Past => before.or(after),
+            TimeBias::Future => holds_now.or(after).or(before),
+            TimeBias::Nearest => holds_now.or_else(|| self.nearer(before, after)),
         }
     }
 
@@ -40,9 +40,9 @@ impl Resolver<'_> {
         let before = self.occurrences(item, plus_months(today, -12)?, today).last().copied();
         let after = self.occurrences(item, today, plus_months(today, 24)?).first().copied();
         match self.lean {
-            Lean::Future => after.or(before),
-            Lean::Past => before.or(after),
-            Lean::Nearest => self.nearer(before, after),
+            TimeBias::Future => after.or(before),
+            TimeBias::Past => before.or(after),
+            TimeBias::Nearest => self.nearer(before, after),
         }
     }
 
@@ -53,7 +53,7 @@ impl Resolver<'_> {
         Some(if distance(a.end) <= distance(b.start) { a } else { b })
     }
 
-    pub(super) fn select(&self, which: Which, item: &Expr) -> Option<Interval> {
+    pub(super) fn select(&self, which: Occurrence, item: &Expr) -> Option<Interval> {
         let tomorrow = plus_days(self.today(), 1)?;
         if let Expr::Cal(Cal { weekday: Some(weekday), day: None, .. }) = item {
             return self.weekday(which, *weekday, item);
@@ -68,7 +68,7 @@ impl Resolver<'_> {
             item => item,
         };
         match which {
-            Which::This => {
+            Occurrence::This => {
                 let year = Date::new(self.today().year(), 1, 1).ok()?;
                 let found = match item {
                     Expr::Cal(Cal { month: None, .. }) => return self.bare(item),
@@ -77,17 +77,17 @@ impl Resolver<'_> {
                 };
                 let is_over = found.is_none_or(|time| time.end <= Some(self.today().into()));
                 let is_day = matches!(item, Expr::Holiday(_));
-                if is_over && is_day && self.lean == Lean::Future {
+                if is_over && is_day && self.lean == TimeBias::Future {
                     self.first_from(item, self.today())
                 } else {
                     found
                 }
             }
-            Which::Next if matches!(item, Expr::Weekend) => self.cycle(Unit::Weekend, 1),
-            Which::Next if is_dated => self.first_from(item, self.today()),
-            Which::Next => self.first_from(item, tomorrow),
-            Which::Last if matches!(item, Expr::Weekend) => self.cycle(Unit::Weekend, -1),
-            Which::Last | Which::Latest => {
+            Occurrence::Next if matches!(item, Expr::Weekend) => self.cycle(Unit::Weekend, 1),
+            Occurrence::Next if is_dated => self.first_from(item, self.today()),
+            Occurrence::Next => self.first_from(item, tomorrow),
+            Occurrence::Last if matches!(item, Expr::Weekend) => self.cycle(Unit::Weekend, -1),
+            Occurrence::Last | Occurrence::Latest => {
                 let mut before = self.today();
                 loop {
                     let time = self.last_before(item, before)?;
@@ -97,9 +97,9 @@ impl Resolver<'_> {
                     before = time.start?.date();
                 }
             }
-            Which::Coming(number) => self.nth_from_now(item, number),
-            Which::AfterNext => self.nth_from_now(item, 2),
-            Which::BeforeLast => self.nth_from_now(item, -2),
+            Occurrence::Coming(number) => self.nth_from_now(item, number),
+            Occurrence::AfterNext => self.nth_from_now(item, 2),
+            Occurrence::BeforeLast => self.nth_from_now(item, -2),
         }
     }
 
@@ -115,19 +115,19 @@ impl Resolver<'_> {
         found
     }
 
-    pub(super) fn weekday(&self, which: Which, weekday: i8, item: &Expr) -> Option<Interval> {
+    pub(super) fn weekday(&self, which: Occurrence, weekday: i8, item: &Expr) -> Option<Interval> {
         let of_week = |by: i64| Interval::day(plus_days(monday(self.today())?, i64::from(weekday) + 7 * by)?);
         match which {
-            Which::This if self.customs.is("this_weekday_coming") && self.lean != Lean::Past => {
+            Occurrence::This if self.customs.is("this_weekday_coming") && self.lean != TimeBias::Past => {
                 self.bare(item)
             }
-            Which::This => of_week(0),
-            Which::Next => of_week(1),
-            Which::Last if self.customs.is("last_weekday_of_week") => of_week(-1),
-            Which::Last | Which::Latest => self.last_before(item, self.today()),
-            Which::Coming(number) => self.nth_from_now(item, number),
-            Which::AfterNext => self.nth_from_now(item, 2),
-            Which::BeforeLast => self.nth_from_now(item, -2),
+            Occurrence::This => of_week(0),
+            Occurrence::Next => of_week(1),
+            Occurrence::Last if self.customs.is("last_weekday_of_week") => of_week(-1),
+            Occurrence::Last | Occurrence::Latest => self.last_before(item, self.today()),
+            Occurrence::Coming(number) => self.nth_from_now(item, number),
+            Occurrence::AfterNext => self.nth_from_now(item, 2),
+            Occurrence::BeforeLast => self.nth_from_now(item, -2),
         }
     }
 
@@ -144,15 +144,15 @@ impl Resolver<'_> {
             matches!(outer, Expr::Cal(Cal { year: None, .. }) | Expr::OfYear { .. } | Expr::Season(_));
         let fits = match (self.lean, found) {
             (_, None) => false,
-            (Lean::Future, Some(time)) => time.end > Some(today),
-            (Lean::Past, Some(time)) => time.start < Some(self.now),
-            (Lean::Nearest, _) => true,
+            (TimeBias::Future, Some(time)) => time.end > Some(today),
+            (TimeBias::Past, Some(time)) => time.start < Some(self.now),
+            (TimeBias::Nearest, _) => true,
         };
         if fits || !is_item {
             return found;
         }
         let other = match self.lean {
-            Lean::Past => self.last_before(outer, first.start?.date()),
+            TimeBias::Past => self.last_before(outer, first.start?.date()),
             _ => self.first_from(outer, plus_days(first.start?.date(), 1)?),
         };
         other.and_then(inner).or(found)
@@ -163,12 +163,12 @@ impl Resolver<'_> {
             return self.first_from(item, self.resolve(outer)?.start?.date());
         }
         if let (Expr::Edge { of, edge }, _) = (item, outer) {
-            return self.edge(self.inside(of, outer)?, *edge, Named::Fixed);
+            return self.edge(self.inside(of, outer)?, *edge, EdgeContext::Fixed);
         }
         self.in_outer(outer, |time| {
             let start = time.start?.date();
             if let Expr::OfYear { unit: Unit::Week, number } = item {
-                return super::occur::part_of_year(Unit::Week, *number, start.year());
+                return super::recurrence::part_of_year(Unit::Week, *number, start.year());
             }
             self.occurrences(item, start, last_day_after(time.end?)).first().copied()
         })
@@ -192,7 +192,7 @@ impl Resolver<'_> {
         (begins >= first && begins < after).then_some(())?;
         match unit {
             Unit::Weekend => self.weekend(begins),
-            unit => Interval::of_days(begins, step(begins, unit, 1)?, Grain::of(unit)),
+            unit => Interval::of_days(begins, step(begins, unit, 1)?, Granularity::of(unit)),
         }
     }
 

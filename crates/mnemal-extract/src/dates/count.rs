@@ -2,21 +2,24 @@
 
 use jiff::civil::DateTime;
 
-use super::Lean;
-use super::expr::{Cal, Expr, Length, Unit, Way};
-use super::interval::{Grain, GrainExt as _, Interval, floor, monday, plus, plus_days, step};
+use super::TimeBias;
+use super::expr::{Cal, Direction, Expr, Length, Unit};
+use super::interval::{Granularity, GranularityExt as _, Interval, floor, monday, plus, plus_days, step};
 use super::resolve::{Resolver, floor_clock, whole_second};
 
 impl Resolver<'_> {
     pub(super) fn cycle(&self, unit: Unit, by: i64) -> Option<Interval> {
         if unit.is_of_clock() {
-            let grain = Grain::of(unit);
+            let grain = Granularity::of(unit);
             if self.customs.is("counts_rolling") && by.abs() == 1 {
                 let length = Length::of_quarters(4, unit)?;
-                return self.until(length, Way::of(by), grain);
+                return self.until(length, Direction::of(by), grain);
             }
-            let start =
-                plus(floor_clock(self.now, unit), Length::of_quarters(4 * by.abs(), unit)?, Way::of(by))?;
+            let start = plus(
+                floor_clock(self.now, unit),
+                Length::of_quarters(4 * by.abs(), unit)?,
+                Direction::of(by),
+            )?;
             return Interval::one(start, grain);
         }
         match unit {
@@ -25,7 +28,7 @@ impl Resolver<'_> {
             _ => {
                 let start = step(floor(self.today(), unit)?, unit, by)?;
                 let end = if unit == Unit::Workday { plus_days(start, 1)? } else { step(start, unit, 1)? };
-                Interval::of_days(start, end, Grain::of(unit))
+                Interval::of_days(start, end, Granularity::of(unit))
             }
         }
     }
@@ -41,8 +44,8 @@ impl Resolver<'_> {
     }
 
     pub(super) fn count(&self, number: i64, unit: Unit) -> Option<Interval> {
-        let (way, many) = (Way::of(number), number.abs());
-        let grain = Grain::of(unit);
+        let (way, many) = (Direction::of(number), number.abs());
+        let grain = Granularity::of(unit);
         let length = Length::of_quarters(many.checked_mul(4)?, unit)?;
         if unit == Unit::Workday {
             return self.workdays(many, way);
@@ -54,33 +57,33 @@ impl Resolver<'_> {
                 return self.until(length, way, grain);
             }
             let floor = floor_clock(self.now, unit);
-            let start = if way == Way::Back {
-                plus(floor, length, Way::Back)?
+            let start = if way == Direction::Back {
+                plus(floor, length, Direction::Back)?
             } else {
-                plus(floor, Length::of_quarters(4, unit)?, Way::On)?
+                plus(floor, Length::of_quarters(4, unit)?, Direction::On)?
             };
-            return Interval::new(start, plus(start, length, Way::On)?, grain);
+            return Interval::new(start, plus(start, length, Direction::On)?, grain);
         }
         if is_rolling || unit == Unit::Day {
             return self.rolling(length, way, grain);
         }
         let floor = floor(self.today(), unit)?;
-        let start = if way == Way::Back { step(floor, unit, -many)? } else { step(floor, unit, 1)? };
+        let start = if way == Direction::Back { step(floor, unit, -many)? } else { step(floor, unit, 1)? };
         Interval::of_days(start, step(start, unit, many)?, grain)
     }
 
     /// Whole days without today.
-    pub(super) fn rolling(&self, length: Length, way: Way, grain: Grain) -> Option<Interval> {
+    pub(super) fn rolling(&self, length: Length, way: Direction, grain: Granularity) -> Option<Interval> {
         let today: DateTime = self.today().into();
-        if way == Way::Back {
-            return Interval::new(plus(today, length, Way::Back)?, today, grain);
+        if way == Direction::Back {
+            return Interval::new(plus(today, length, Direction::Back)?, today, grain);
         }
         let tomorrow: DateTime = plus_days(self.today(), 1)?.into();
-        Interval::new(tomorrow, plus(tomorrow, length, Way::On)?, grain)
+        Interval::new(tomorrow, plus(tomorrow, length, Direction::On)?, grain)
     }
 
-    pub(super) fn workdays(&self, many: i64, way: Way) -> Option<Interval> {
-        let by = if way == Way::Back { -1 } else { 1 };
+    pub(super) fn workdays(&self, many: i64, way: Direction) -> Option<Interval> {
+        let by = if way == Direction::Back { -1 } else { 1 };
         let mut day = self.today();
         let mut first = None;
         for _ in 0..many.min(1000) {
@@ -90,50 +93,58 @@ impl Resolver<'_> {
             }
             first = first.or(Some(day));
         }
-        let (start, last) = if way == Way::Back { (day, first?) } else { (first?, day) };
-        Interval::of_days(start, plus_days(last, 1)?, Grain::Day)
+        let (start, last) = if way == Direction::Back { (day, first?) } else { (first?, day) };
+        Interval::of_days(start, plus_days(last, 1)?, Granularity::Day)
     }
 
-    pub(super) fn until(&self, length: Length, way: Way, grain: Grain) -> Option<Interval> {
+    pub(super) fn until(&self, length: Length, way: Direction, grain: Granularity) -> Option<Interval> {
         let now = whole_second(self.now);
         let other = plus(now, length, way)?;
-        if way == Way::Back { Interval::new(other, now, grain) } else { Interval::new(now, other, grain) }
+        if way == Direction::Back {
+            Interval::new(other, now, grain)
+        } else {
+            Interval::new(now, other, grain)
+        }
     }
 
-    pub(super) fn within(&self, length: Length, way: Way) -> Option<Interval> {
-        let grain = Grain::of(length.unit);
+    pub(super) fn within(&self, length: Length, way: Direction) -> Option<Interval> {
+        let grain = Granularity::of(length.unit);
         if length.unit.is_of_clock() {
             return self.until(length, way, grain);
         }
         let today: DateTime = self.today().into();
         let other = plus(today, length, way)?;
-        if way == Way::Back { Interval::new(other, today, grain) } else { Interval::new(today, other, grain) }
+        if way == Direction::Back {
+            Interval::new(other, today, grain)
+        } else {
+            Interval::new(today, other, grain)
+        }
     }
 
-    pub(super) fn shifted(&self, base: &Expr, length: Length, way: Way) -> Option<Interval> {
+    pub(super) fn shifted(&self, base: &Expr, length: Length, way: Direction) -> Option<Interval> {
         let unit = length.unit;
         let vague = |time: Interval| if length.is_fuzzy { time.vague() } else { time };
-        if matches!(base, Expr::Soon) && self.lean == Lean::Past {
+        if matches!(base, Expr::Soon) && self.lean == TimeBias::Past {
             return None;
         }
         if matches!(base, Expr::Now | Expr::Soon) {
             let grain = self.customs.offset(unit);
             let moment = plus(whole_second(self.now), length, way)?;
             let start = match grain {
-                Grain::Second | Grain::Minute => moment,
-                Grain::Hour => floor_clock(moment, Unit::Hour),
-                Grain::Week => monday(moment.date())?.into(),
-                Grain::Month => moment.date().first_of_month().into(),
-                Grain::Year => floor(moment.date(), Unit::Year)?.into(),
+                Granularity::Second | Granularity::Minute => moment,
+                Granularity::Hour => floor_clock(moment, Unit::Hour),
+                Granularity::Week => monday(moment.date())?.into(),
+                Granularity::Month => moment.date().first_of_month().into(),
+                Granularity::Year => floor(moment.date(), Unit::Year)?.into(),
                 _ => moment.date().into(),
             };
-            let is_rough = grain >= Grain::Week || length.unit >= Unit::Month && length.is_fuzzy;
+            let is_rough = grain >= Granularity::Week || length.unit >= Unit::Month && length.is_fuzzy;
             return Interval::one(start, grain).map(|time| if is_rough { time.vague() } else { vague(time) });
         }
         let base = self.resolve(base)?;
-        let grain = match base.grain.min(Grain::of(unit)) {
-            Grain::Week if base.grain > Grain::Week => Grain::Day,
-            Grain::Hour if base.grain > Grain::Hour => Grain::Minute,
+        let grain = match base.grain.min(Granularity::of(unit)) {
+            Granularity::Week if base.grain > Granularity::Week => Granularity::Day,
+            Granularity::Hour if base.grain > Granularity::Hour => Granularity::Minute,
             grain => grain,
         };
         Interval::one(plus(base.start?, length, way)?, grain).map(vague)

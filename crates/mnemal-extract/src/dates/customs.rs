@@ -4,7 +4,7 @@
 use mnemal_core::{Error, Result};
 
 use super::expr::Unit;
-use super::interval::{Grain, GrainExt as _};
+use super::interval::{Granularity, GranularityExt as _};
 use crate::section::Section;
 
 /// Which of two numbers with a slash is the month.
@@ -24,7 +24,7 @@ pub(super) struct Customs {
     /// First and last minute of each part of the day, the last excluded; it may lie after midnight.
     pub(super) parts: Vec<(i32, i32)>,
     flags: Vec<String>,
-    offsets: Vec<(Unit, Grain)>,
+    offsets: Vec<(Unit, Granularity)>,
     /// Beginning, middle and end of a year in months, of a month in days, of a week in days.
     pub(super) year: [(i64, i64); 3],
     pub(super) this_year: [(i64, i64); 3],
@@ -104,7 +104,7 @@ impl Customs {
         }
         if let Some(grains) = section.section("offsets")? {
             for name in grains.keys() {
-                let grain = grains.text(name)?.and_then(Grain::of_name);
+                let grain = grains.text(name)?.and_then(Granularity::of_name);
                 let (unit, grain) = Unit::from_name(name).zip(grain).ok_or_else(|| wrong(name))?;
                 self.offsets.retain(|(known, _)| *known != unit);
                 self.offsets.push((unit, grain));
@@ -127,9 +127,9 @@ impl Customs {
     }
 
     /// The grain of "three weeks ago", by the unit.
-    pub(super) fn offset(&self, unit: Unit) -> Grain {
+    pub(super) fn offset(&self, unit: Unit) -> Granularity {
         let known = self.offsets.iter().find(|(known, _)| *known == unit);
-        known.map_or_else(|| Grain::of(unit).min(Grain::Day), |(_, grain)| *grain)
+        known.map_or_else(|| Granularity::of(unit).min(Granularity::Day), |(_, grain)| *grain)
     }
 }
 

@@ -143,12 +143,12 @@ pub(super) struct Clock {
 
 /// Back in time, or forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     Back,
     On,
 }
 
-impl Way {
+impl Direction {
     /// Back for a negative number.
     pub(super) fn of(number: i64) -> Self {
         if number < 0 { Self::Back } else { Self::On }
@@ -157,7 +157,7 @@ impl Way {
 
 /// How a time was named whose edge is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum EdgeContext {
     /// From now: "this year".
     FromNow,
     /// By its number: "2019".
@@ -165,7 +165,7 @@ pub(super) enum Named {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum Occurrence {
     /// The one of now, or the nearest by lean.
     This,
     Next,
@@ -231,7 +231,7 @@ pub(super) enum Expr {
     Shift {
         base: Rc<Expr>,
         length: Length,
-        way: Way,
+        way: Direction,
     },
     /// Of the week in which a moved day lies, this day.
     DayNear {
@@ -239,7 +239,7 @@ pub(super) enum Expr {
         shift: Rc<Expr>,
     },
     Select {
-        which: Which,
+        which: Occurrence,
         item: Rc<Expr>,
     },
     /// A recurring time inside another.
@@ -295,7 +295,7 @@ pub(super) enum Expr {
     /// From now until a length later, or before.
     Within {
         length: Length,
-        way: Way,
+        way: Direction,
     },
     Range {
         from: Rc<Expr>,

@@ -2,7 +2,7 @@
 
 use mnemal_core::Result;
 
-use super::Wording;
+use super::PackLine;
 use super::expr::{Expr, Kind, Value};
 use super::pack::{Meaning, Pack};
 use crate::section::Section;
@@ -34,7 +34,7 @@ pub(super) struct Guards {
 
 impl Guards {
     /// Reads the section of a pack, without words that are left out.
-    pub(super) fn parse(section: Option<Section<'_>>, without: &[Wording]) -> Result<Self> {
+    pub(super) fn parse(section: Option<Section<'_>>, without: &[PackLine]) -> Result<Self> {
         let Some(section) = section else { return Ok(Self::default()) };
         let lines = |name: &str| -> Result<Vec<String>> {
             let words = section.lines(name)?.into_iter();
@@ -63,7 +63,7 @@ impl Guards {
 
 /// A text, cut where a reading begins and ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Beside<'t> {
+pub(super) struct Surroundings<'t> {
     pub(super) before: &'t str,
     pub(super) own: &'t str,
     pub(super) after: &'t str,
@@ -71,7 +71,7 @@ pub(super) struct Beside<'t> {
 
 impl Pack {
     /// Returns whether a neighbor changes a reading.
-    pub(super) fn is_changed(&self, value: &Value, beside: Beside<'_>) -> bool {
+    pub(super) fn is_changed(&self, value: &Value, beside: Surroundings<'_>) -> bool {
         let (before, after) = (before_words(beside.before), after_words(beside.after));
         match value {
             Value::Length(_) => self.is_length_changed(&before, &after),
@@ -108,7 +108,7 @@ impl Pack {
     }
 
     /// Returns whether a number, an hour, a year or a zone beside a time belongs to it.
-    fn is_cut_off(&self, kind: Kind, before: &str, beside: Beside<'_>, after: &str) -> bool {
+    fn is_cut_off(&self, kind: Kind, before: &str, beside: Surroundings<'_>, after: &str) -> bool {
         let (front, own) = (self.guards.front(before), beside.own.to_lowercase());
         let is_day = matches!(kind, Kind::Day | Kind::DayPart);
         is_year(after)
@@ -121,7 +121,7 @@ impl Pack {
     }
 
     /// Returns whether two readings with these words between them are parts of one unread expression.
-    pub(super) fn is_torn(&self, first: &Value, second: &Value, beside: Beside<'_>) -> bool {
+    pub(super) fn is_torn(&self, first: &Value, second: &Value, beside: Surroundings<'_>) -> bool {
         let guards = &self.guards;
         // "The report is due on 12 June now": the word says that it is new, and nothing of the day.
         let is_now = |value: &Value| matches!(value, Value::Time(_, time) if matches!(**time, Expr::Now));
@@ -226,7 +226,7 @@ fn second_last_word(text: &str) -> &str {
 }
 
 /// "8.30pm | today": a time of day that was not read together with its day.
-fn has_clock_beside(beside: Beside<'_>) -> bool {
+fn has_clock_beside(beside: Surroundings<'_>) -> bool {
     let is_clock = |word: &str| {
         let word = word.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
         let parts = word.split_once([':', '.']).map(|(hour, minute)| (hour, minute, hour.parse::<i8>()));

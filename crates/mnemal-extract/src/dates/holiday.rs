@@ -16,12 +16,12 @@ const HOLIDAYS: &str = include_str!("../../packs/holidays.toml");
 #[derive(Debug)]
 pub(super) struct Holidays {
     names: Vec<String>,
-    rules: Vec<Rule>,
+    rules: Vec<HolidayRule>,
     tables: Vec<HashMap<i16, Vec<Date>>>,
 }
 
 #[derive(Clone, Debug)]
-struct Rule {
+struct HolidayRule {
     base: Base,
     plus: i64,
     /// How many days it lasts.
@@ -104,7 +104,7 @@ impl Holidays {
 
 impl Holidays {
     /// Days from a day until the day that ends the holiday.
-    fn length(&self, rule: &Rule, day: Date) -> Option<i64> {
+    fn length(&self, rule: &HolidayRule, day: Date) -> Option<i64> {
         let table = self.tables.get(rule.until?)?;
         let years = [day.year(), day.year().checked_add(1)?];
         let ends = years.iter().filter_map(|year| table.get(year)).flatten().filter(|end| **end > day);
@@ -145,7 +145,7 @@ fn wrong(name: &str) -> Error {
 }
 
 /// `12-25`, `mon 3 of 1`, `thu last of 11`, `easter -2`, `table purim +1 for 2`.
-fn rule(text: &str, tables: &[&str]) -> Option<Rule> {
+fn rule(text: &str, tables: &[&str]) -> Option<HolidayRule> {
     let mut words = text.split_whitespace().peekable();
     let first = words.next()?;
     let base = match first {
@@ -167,7 +167,7 @@ fn rule(text: &str, tables: &[&str]) -> Option<Rule> {
             Base::Weekday { number, weekday: i8::try_from(weekday).ok()?, month }
         }
     };
-    let mut rule = Rule { base, plus: 0, days: 1, until: None };
+    let mut rule = HolidayRule { base, plus: 0, days: 1, until: None };
     while let Some(word) = words.next() {
         match word {
             "for" => rule.days = words.next()?.parse().ok()?,

@@ -2,34 +2,34 @@
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, ToSpan as _};
-pub(super) use mnemal_core::Grain;
+pub(super) use mnemal_core::Granularity;
 
-use super::expr::{Length, Unit, Way};
+use super::expr::{Direction, Length, Unit};
 
 /// A span of civil time; `None` at an end that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
     pub(super) start: Option<DateTime>,
     pub(super) end: Option<DateTime>,
-    pub(super) grain: Grain,
+    pub(super) grain: Granularity,
     pub(super) is_vague: bool,
 }
 
 impl Interval {
-    pub(super) fn new(start: DateTime, end: DateTime, grain: Grain) -> Option<Self> {
+    pub(super) fn new(start: DateTime, end: DateTime, grain: Granularity) -> Option<Self> {
         (start < end).then_some(Self { start: Some(start), end: Some(end), grain, is_vague: false })
     }
 
-    pub(super) fn of_days(start: Date, end: Date, grain: Grain) -> Option<Self> {
+    pub(super) fn of_days(start: Date, end: Date, grain: Granularity) -> Option<Self> {
         Self::new(start.into(), end.into(), grain)
     }
 
     pub(super) fn day(day: Date) -> Option<Self> {
-        Self::of_days(day, plus_days(day, 1)?, Grain::Day)
+        Self::of_days(day, plus_days(day, 1)?, Granularity::Day)
     }
 
     /// One unit of a grain from a moment on.
-    pub(super) fn one(start: DateTime, grain: Grain) -> Option<Self> {
+    pub(super) fn one(start: DateTime, grain: Granularity) -> Option<Self> {
         Self::new(start, start.checked_add(grain_span(grain)).ok()?, grain)
     }
 
@@ -39,12 +39,12 @@ impl Interval {
 }
 
 /// The name of a grain in a pack, and the grain of a unit.
-pub(super) trait GrainExt: Sized {
+pub(super) trait GranularityExt: Sized {
     fn of_name(name: &str) -> Option<Self>;
     fn of(unit: Unit) -> Self;
 }
 
-impl GrainExt for Grain {
+impl GranularityExt for Granularity {
     fn of_name(name: &str) -> Option<Self> {
         Unit::from_name(name).map(Self::of)
     }
@@ -66,18 +66,18 @@ impl GrainExt for Grain {
     }
 }
 
-fn grain_span(grain: Grain) -> Span {
+fn grain_span(grain: Granularity) -> Span {
     match grain {
-        Grain::Second => 1.second(),
-        Grain::Minute => 1.minute(),
-        Grain::Hour => 1.hour(),
-        Grain::Day => 1.day(),
-        Grain::Week => 7.days(),
-        Grain::Month => 1.month(),
-        Grain::Quarter | Grain::Season => 3.months(),
-        Grain::Year => 1.year(),
-        Grain::Decade => 10.years(),
-        Grain::Century => 100.years(),
+        Granularity::Second => 1.second(),
+        Granularity::Minute => 1.minute(),
+        Granularity::Hour => 1.hour(),
+        Granularity::Day => 1.day(),
+        Granularity::Week => 7.days(),
+        Granularity::Month => 1.month(),
+        Granularity::Quarter | Granularity::Season => 3.months(),
+        Granularity::Year => 1.year(),
+        Granularity::Decade => 10.years(),
+        Granularity::Century => 100.years(),
     }
 }
 
@@ -90,8 +90,8 @@ pub(super) fn plus_months(day: Date, months: i64) -> Option<Date> {
 }
 
 /// Moves a moment by months, then days, then seconds; a day that a month lacks becomes its last.
-pub(super) fn plus(moment: DateTime, length: Length, way: Way) -> Option<DateTime> {
-    let sign = if way == Way::Back { -1 } else { 1 };
+pub(super) fn plus(moment: DateTime, length: Length, way: Direction) -> Option<DateTime> {
+    let sign = if way == Direction::Back { -1 } else { 1 };
     let day = plus_days(plus_months(moment.date(), sign * length.months)?, sign * length.days)?;
     let moved = day.to_datetime(moment.time());
     moved.checked_add(Span::new().try_seconds(sign * length.seconds).ok()?).ok()

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::expr::{Cal, Clock, Edge, Expr, Kind, Length, Unit, Value, Way, Which};
+use super::expr::{Cal, Clock, Direction, Edge, Expr, Kind, Length, Occurrence, Unit, Value};
 use super::make_clock::CLOCK_MAKES;
 use super::make_range::RANGE_MAKES;
 use super::number::full_year;
@@ -177,33 +177,33 @@ const DAY_MAKES: &[(&str, Make)] = &[
         },
         _ => None,
     }),
-    ("ago", |of| shifted(of, Base::Now, Way::Back)),
+    ("ago", |of| shifted(of, Base::Now, Direction::Back)),
     ("in_length", |of| match of {
         [Value::Length(length)] => {
             let kind = if length.unit.is_of_clock() { Kind::Moment } else { Kind::Day };
-            time(kind, Expr::Shift { base: Rc::new(Expr::Soon), length: *length, way: Way::On })
+            time(kind, Expr::Shift { base: Rc::new(Expr::Soon), length: *length, way: Direction::On })
         }
         _ => None,
     }),
-    ("from_now", |of| shifted(of, Base::Now, Way::On)),
+    ("from_now", |of| shifted(of, Base::Now, Direction::On)),
     ("in_prime_minutes", |of| prime(of, Unit::Minute)),
     ("in_prime_seconds", |of| prime(of, Unit::Second)),
-    ("before_by", |of| shifted(of, Base::Named, Way::Back)),
-    ("after_by", |of| shifted(of, Base::Named, Way::On)),
+    ("before_by", |of| shifted(of, Base::Named, Direction::Back)),
+    ("after_by", |of| shifted(of, Base::Named, Direction::On)),
     ("day_near", |of| {
         let weekday = of.iter().find_map(|value| weekday(value))?;
         let shift = of.iter().find_map(|value| expr(value))?;
         time(Kind::Day, Expr::DayNear { weekday, shift })
     }),
-    ("this", |of| select(of, Which::This)),
-    ("next", |of| select(of, Which::Next)),
-    ("last", |of| select(of, Which::Last)),
-    ("latest", |of| select(of, Which::Latest)),
-    ("after_next", |of| select(of, Which::AfterNext)),
-    ("before_last", |of| select(of, Which::BeforeLast)),
-    ("coming_one", |of| select(of, Which::Coming(1))),
-    ("coming", |of| select(of, Which::Coming(of.iter().find_map(|n| number(n))?))),
-    ("gone", |of| select(of, Which::Coming(-of.iter().find_map(|n| number(n))?))),
+    ("this", |of| select(of, Occurrence::This)),
+    ("next", |of| select(of, Occurrence::Next)),
+    ("last", |of| select(of, Occurrence::Last)),
+    ("latest", |of| select(of, Occurrence::Latest)),
+    ("after_next", |of| select(of, Occurrence::AfterNext)),
+    ("before_last", |of| select(of, Occurrence::BeforeLast)),
+    ("coming_one", |of| select(of, Occurrence::Coming(1))),
+    ("coming", |of| select(of, Occurrence::Coming(of.iter().find_map(|n| number(n))?))),
+    ("gone", |of| select(of, Occurrence::Coming(-of.iter().find_map(|n| number(n))?))),
     ("inside", |of| {
         let (item, outer) = (expr(of.first()?)?, expr(of.get(1)?)?);
         // A month lies in no month, and a day of the week in no day.
@@ -359,7 +359,7 @@ enum Base {
     Named,
 }
 
-fn shifted(of: &[&Value], from: Base, way: Way) -> Option<Value> {
+fn shifted(of: &[&Value], from: Base, way: Direction) -> Option<Value> {
     let length =
         of.iter().find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
     let base = of.iter().find_map(|value| expr(value));
@@ -369,7 +369,7 @@ fn shifted(of: &[&Value], from: Base, way: Way) -> Option<Value> {
         (Some(base), _) => base,
     };
     if length.unit == Unit::Weekend && matches!(*base, Expr::Now) {
-        let by = if way == Way::Back { -length.days / 2 } else { length.days / 2 };
+        let by = if way == Direction::Back { -length.days / 2 } else { length.days / 2 };
         return cycle(Unit::Weekend, by);
     }
     // "3 minutes from today" counts from no moment.
@@ -382,10 +382,10 @@ fn shifted(of: &[&Value], from: Base, way: Way) -> Option<Value> {
 
 fn prime(of: &[&Value], unit: Unit) -> Option<Value> {
     let length = Length::of_quarters(number(of.first()?)? * 4, unit)?;
-    time(Kind::Moment, Expr::Shift { base: Rc::new(Expr::Now), length, way: Way::On })
+    time(Kind::Moment, Expr::Shift { base: Rc::new(Expr::Now), length, way: Direction::On })
 }
 
-fn select(of: &[&Value], which: Which) -> Option<Value> {
+fn select(of: &[&Value], which: Occurrence) -> Option<Value> {
     if let Some(day) = of.iter().find_map(|value| weekday(value)) {
         let item = Rc::new(Expr::Cal(Cal { weekday: Some(day), ..Cal::default() }));
         return time(Kind::Day, Expr::Select { which, item });

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::expr::{Bound, Cal, Clock, Expr, Kind, Unit, Value, Way};
+use super::expr::{Bound, Cal, Clock, Direction, Expr, Kind, Unit, Value};
 use super::make::{Make, dated, expr, kind, time};
 use super::make_clock::{attached, clock_of, evening, morning, part};
 
@@ -46,32 +46,32 @@ pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
         let length = of
             .iter()
             .find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
-        let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length, way: Way::On });
+        let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length, way: Direction::On });
         time(Kind::Open, Expr::Open { bound: Bound::Before, of })
     }),
     ("for_next", |of| {
         let [Value::Length(length)] = of else { return None };
         let is_counted = length.unit == Unit::Workday;
         let days = Expr::Count { number: length.days, unit: length.unit, is_fuzzy: length.is_fuzzy };
-        let expr = if is_counted { days } else { Expr::Within { length: *length, way: Way::On } };
+        let expr = if is_counted { days } else { Expr::Within { length: *length, way: Direction::On } };
         time(if is_counted { Kind::Range } else { Kind::Stretch }, expr)
     }),
     ("by", |of| open(of, Bound::By)),
     ("after_sign", |of| open(of, Bound::After)),
     ("after", |of| open(of, Bound::After)),
     ("since", |of| open(of, Bound::Since)),
-    ("more_than_before", |of| shifted_open(of, Way::Back)),
-    ("more_than_after", |of| shifted_open(of, Way::On)),
+    ("more_than_before", |of| shifted_open(of, Direction::Back)),
+    ("more_than_after", |of| shifted_open(of, Direction::On)),
     ("after_length", |of| {
         let [Value::Length(length)] = of else { return None };
-        let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length: *length, way: Way::On });
+        let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length: *length, way: Direction::On });
         time(Kind::Open, Expr::Open { bound: Bound::Since, of })
     }),
     ("since_length", |of| {
         let length = of
             .iter()
             .find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
-        let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length, way: Way::Back });
+        let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length, way: Direction::Back });
         time(Kind::Open, Expr::Open { bound: Bound::Since, of })
     }),
     ("for_from", |of| {
@@ -88,11 +88,13 @@ pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
         time(kind, Expr::For { length, from: expr(value)? })
     }),
     ("within", |of| match of {
-        [Value::Length(length)] => time(Kind::Stretch, Expr::Within { length: *length, way: Way::On }),
+        [Value::Length(length)] => time(Kind::Stretch, Expr::Within { length: *length, way: Direction::On }),
         _ => None,
     }),
     ("within_past", |of| match of {
-        [Value::Length(length)] => time(Kind::Stretch, Expr::Within { length: *length, way: Way::Back }),
+        [Value::Length(length)] => {
+            time(Kind::Stretch, Expr::Within { length: *length, way: Direction::Back })
+        }
         _ => None,
     }),
 ];
@@ -201,8 +203,11 @@ fn open(of: &[&Value], bound: Bound) -> Option<Value> {
     time(kind, Expr::Open { bound, of: expr(value)? })
 }
 
-fn shifted_open(of: &[&Value], way: Way) -> Option<Value> {
+fn shifted_open(of: &[&Value], way: Direction) -> Option<Value> {
     let [Value::Length(length), time_value] = of else { return None };
     let of = Rc::new(Expr::Shift { base: expr(time_value)?, length: *length, way });
-    time(Kind::Open, Expr::Open { bound: if way == Way::Back { Bound::Before } else { Bound::Since }, of })
+    time(
+        Kind::Open,
+        Expr::Open { bound: if way == Direction::Back { Bound::Before } else { Bound::Since }, of },
+    )
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use mnemal_core::{Error, Result};
 
-use super::Wording;
+use super::PackLine;
 use super::customs::Customs;
 use super::expr::{Cal, Expr, Kind, Length, Unit, Value};
 use super::form::{Cat, Cats, Element, cat, sequences};
@@ -13,12 +13,12 @@ use super::guard::Guards;
 use super::holiday::Holidays;
 use super::make::{Make, make_of};
 use super::token::{TokenKind, folded, tokens};
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::section::{PackFile, Section};
 
 /// One or several words for a value.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct LexiconEntry {
     /// The tokens after the first.
     pub(super) rest: Vec<Box<str>>,
     pub(super) meaning: Meaning,
@@ -90,7 +90,7 @@ impl Meaning {
 
 /// A form with its optional elements decided.
 #[derive(Clone, Debug)]
-pub(super) struct Form {
+pub(super) struct DateForm {
     pub(super) elements: Vec<Element>,
     pub(super) make: Make,
     /// Of two readings of the same words the cheaper one counts.
@@ -105,9 +105,9 @@ pub(super) struct Form {
 #[derive(Debug)]
 pub(super) struct Pack {
     /// By the first token, in lower case.
-    pub(super) lexicon: HashMap<Box<str>, Word, Quick>,
+    pub(super) lexicon: HashMap<Box<str>, LexiconWord, WordHashBuilder>,
     /// By the category of the first element.
-    pub(super) forms: HashMap<Cat, Vec<Form>>,
+    pub(super) forms: HashMap<Cat, Vec<DateForm>>,
     pub(super) suffixes: Vec<String>,
     /// Letters that touch an hour: "9a", "9p".
     pub(super) halves: [Vec<String>; 2],
@@ -126,8 +126,8 @@ pub(super) struct Pack {
 
 /// The lexicon data of a token.
 #[derive(Debug, Default)]
-pub(super) struct Word {
-    pub(super) entries: Vec<Entry>,
+pub(super) struct LexiconWord {
+    pub(super) entries: Vec<LexiconEntry>,
     /// It begins or continues an entry, so that it may be inside a date.
     pub(super) is_cue: bool,
 }
@@ -137,7 +137,7 @@ impl Pack {
     pub(super) fn parse(
         text: &str,
         customs: Option<&str>,
-        without: &[Wording],
+        without: &[PackLine],
         holidays: &Holidays,
     ) -> Result<Self> {
         let file = PackFile::parse(text)?;
@@ -172,19 +172,19 @@ impl Pack {
     }
 
     /// Returns whether a token, in lower case, can be in a date.
-    pub(super) fn word(&self, token: &str) -> Option<&Word> {
+    pub(super) fn word(&self, token: &str) -> Option<&LexiconWord> {
         self.lexicon.get(token)
     }
 }
 
 /// The forms and the words of classes that a pack lists.
-pub(super) fn wordings(text: &str) -> Result<Vec<Wording>> {
+pub(super) fn wordings(text: &str) -> Result<Vec<PackLine>> {
     let file = PackFile::parse(text)?;
     let mut found = Vec::new();
     for section in ["forms", "words"] {
         let Some(lines) = file.root().section(section)? else { continue };
         for name in lines.keys() {
-            let of = |text: &str| Wording { section, name: name.to_owned(), text: text.to_owned() };
+            let of = |text: &str| PackLine { section, name: name.to_owned(), text: text.to_owned() };
             found.extend(lines.lines(name)?.into_iter().map(of));
         }
     }
@@ -203,7 +203,7 @@ struct Loader<'a> {
     pack: &'a mut Pack,
     weak: &'a [String],
     parts: &'a [String],
-    without: &'a [Wording],
+    without: &'a [PackLine],
 }
 
 impl Loader<'_> {
@@ -272,7 +272,7 @@ impl Loader<'_> {
     }
 
     fn leaves_out(&self, section: &str, name: &str, text: &str) -> bool {
-        let is_it = |out: &Wording| out.section == section && out.name == name && out.text == text;
+        let is_it = |out: &PackLine| out.section == section && out.name == name && out.text == text;
         self.without.iter().any(is_it)
     }
 
@@ -311,7 +311,7 @@ impl Loader<'_> {
         }
         let word = self.pack.lexicon.entry(first.into()).or_default();
         word.is_cue |= meaning.is_cue();
-        let entry = Entry { rest, meaning, is_weak };
+        let entry = LexiconEntry { rest, meaning, is_weak };
         if !word.entries.iter().any(|known| known.rest == entry.rest && known.meaning == meaning) {
             word.entries.push(entry);
         }
@@ -332,7 +332,7 @@ impl Loader<'_> {
                 }
                 self.form(
                     form,
-                    &Form {
+                    &DateForm {
                         elements: Vec::new(),
                         make,
                         cost,
@@ -345,7 +345,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn form(&mut self, form: &str, of: &Form) -> Result<()> {
+    fn form(&mut self, form: &str, of: &DateForm) -> Result<()> {
         let mut words: Vec<(String, Cat)> = Vec::new();
         let mut note = |word: &str, cat: Cat| words.push((word.to_owned(), cat));
         let sequences = sequences(form, &mut self.pack.classes, &mut note)?;
@@ -354,7 +354,7 @@ impl Loader<'_> {
         }
         for elements in sequences {
             let Some(first) = elements.first() else { continue };
-            self.pack.forms.entry(first.cat).or_default().push(Form { elements, ..of.clone() });
+            self.pack.forms.entry(first.cat).or_default().push(DateForm { elements, ..of.clone() });
         }
         Ok(())
     }

@@ -3,11 +3,13 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 
-use super::Lean;
+use super::TimeBias;
 use super::customs::Customs;
-use super::expr::{Bound, Cal, Edge, Expr, Named, Unit};
+use super::expr::{Bound, Cal, Edge, EdgeContext, Expr, Unit};
 use super::holiday::Holidays;
-use super::interval::{Grain, GrainExt as _, Interval, floor, monday, plus_days, plus_months, step};
+use super::interval::{
+    Granularity, GranularityExt as _, Interval, floor, monday, plus_days, plus_months, step,
+};
 
 /// The reference of a resolution.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +19,7 @@ pub(super) struct Resolver<'a> {
     /// The day of the utterance at its place: "today" is that of the speaker, whatever zone the hour is of.
     pub(super) day: Date,
     pub(super) zone: &'a TimeZone,
-    pub(super) lean: Lean,
+    pub(super) lean: TimeBias,
     pub(super) customs: &'a Customs,
     pub(super) holidays: &'a Holidays,
     pub(super) zones: &'a [TimeZone],
@@ -32,13 +34,13 @@ impl Resolver<'_> {
     /// Returns the interval that the words name; `None` if they name none.
     pub(super) fn resolve(&self, expr: &Expr) -> Option<Interval> {
         match expr {
-            Expr::Now | Expr::Soon => Interval::one(whole_second(self.now), Grain::Second),
+            Expr::Now | Expr::Soon => Interval::one(whole_second(self.now), Granularity::Second),
             Expr::Cycle { unit, by } => self.cycle(*unit, *by),
             Expr::Cal(Cal { year: Some(_), .. }) => {
                 self.occurrences(expr, Date::MIN, Date::MAX).first().copied()
             }
             Expr::OfYear { unit: Unit::Week, number } => {
-                super::occur::part_of_year(Unit::Week, *number, self.today().year())
+                super::recurrence::part_of_year(Unit::Week, *number, self.today().year())
             }
             Expr::Cal(_) | Expr::Holiday(_) | Expr::Season(_) | Expr::OfYear { .. } | Expr::Weekend => {
                 self.bare(expr)
@@ -47,7 +49,7 @@ impl Resolver<'_> {
             Expr::WeekOf(of) => week_of(self.resolve(of)?),
             Expr::Years { from, count } => {
                 let first = Date::new(*from, 1, 1).ok()?;
-                let grain = if *count >= 100 { Grain::Century } else { Grain::Decade };
+                let grain = if *count >= 100 { Granularity::Century } else { Granularity::Decade };
                 Interval::of_days(first, plus_months(first, i64::from(*count) * 12)?, grain)
             }
             Expr::Shift { base, length, way } => self.shifted(base, *length, *way),
@@ -64,7 +66,11 @@ impl Resolver<'_> {
                 self.of_clock(expr)
             }
             Expr::Edge { of, edge } => {
-                let named = if matches!(**of, Expr::Cycle { .. }) { Named::FromNow } else { Named::Fixed };
+                let named = if matches!(**of, Expr::Cycle { .. }) {
+                    EdgeContext::FromNow
+                } else {
+                    EdgeContext::Fixed
+                };
                 self.edge(self.resolve(of)?, *edge, named)
             }
             Expr::Count { number, unit, is_fuzzy } => {
@@ -87,16 +93,16 @@ impl Resolver<'_> {
             Expr::Closest { number, item, to } => self.closest(*number, item, to),
             Expr::Rest(unit) => {
                 let end = step(floor(self.today(), *unit)?, *unit, 1)?;
-                Interval::of_days(self.today(), end, Grain::Day)
+                Interval::of_days(self.today(), end, Granularity::Day)
             }
             Expr::ToDate(unit) => {
                 let start = floor(self.today(), *unit)?;
                 let end = if start == self.today() { plus_days(start, 1)? } else { self.today() };
-                Interval::of_days(start, end, Grain::of(*unit))
+                Interval::of_days(start, end, Granularity::of(*unit))
             }
             Expr::EndOfDay(day) => {
                 let day = self.resolve(day)?.start?.date();
-                Interval::one(day.at(23, 59, 59, 0), Grain::Second)
+                Interval::one(day.at(23, 59, 59, 0), Granularity::Second)
             }
             Expr::Vague(of) => self.resolve(of).map(Interval::vague),
             Expr::Never => None,
@@ -108,7 +114,7 @@ impl Resolver<'_> {
         let [month, day, end_month, end_day] = *self.customs.seasons.get(usize::from(turned))?;
         let start = Date::new(year, month, day).ok()?;
         let end_year = if (end_month, end_day) <= (month, day) { year.checked_add(1)? } else { year };
-        let grain = if self.customs.is("seasons_are_days") { Grain::Day } else { Grain::Season };
+        let grain = if self.customs.is("seasons_are_days") { Granularity::Day } else { Granularity::Season };
         Some(Interval::of_days(start, Date::new(end_year, end_month, end_day).ok()?, grain)?.vague())
     }
 
@@ -117,7 +123,7 @@ impl Resolver<'_> {
         let (from, to) = self.customs.weekend;
         let hour =
             |hours: i64| Some(plus_days(monday, hours / 24)?.at(i8::try_from(hours % 24).ok()?, 0, 0, 0));
-        let grain = if from % 24 == 0 && to % 24 == 0 { Grain::Week } else { Grain::Hour };
+        let grain = if from % 24 == 0 && to % 24 == 0 { Granularity::Week } else { Granularity::Hour };
         Interval::new(hour(from)?, hour(to)?, grain)
     }
 
@@ -148,11 +154,13 @@ impl Resolver<'_> {
             end: time.end.map(&here).map_or(Some(None), |moment| moment.map(Some))?,
             ..time
         };
-        if self.customs.is("zone_is_exact") && found.grain == Grain::Hour && !matches!(of, Expr::Part { .. })
+        if self.customs.is("zone_is_exact")
+            && found.grain == Granularity::Hour
+            && !matches!(of, Expr::Part { .. })
         {
-            found.grain = Grain::Minute;
+            found.grain = Granularity::Minute;
             if let (Expr::Clock(_) | Expr::At { .. }, Some(start)) = (of, found.start) {
-                return Interval::one(start, Grain::Minute);
+                return Interval::one(start, Granularity::Minute);
             }
         }
         Some(found)
@@ -160,28 +168,28 @@ impl Resolver<'_> {
 
     fn open(&self, bound: Bound, of: &Expr) -> Option<Interval> {
         let time = self.resolve(of)?;
-        let is_point =
-            time.grain < Grain::Day || time.grain == Grain::Day && self.customs.is("after_day_begins");
+        let is_point = time.grain < Granularity::Day
+            || time.grain == Granularity::Day && self.customs.is("after_day_begins");
         let is_end = matches!(of, Expr::Edge { edge: Edge::End, .. });
         let is_begin = matches!(of, Expr::Edge { edge: Edge::Begin, .. });
         let begins = self.customs.is("through_begins");
         let (start, end) = match bound {
             Bound::Through | Bound::Until if begins || is_begin => (None, time.start),
             // "Until March": March is part of it, as "bis März" says.
-            Bound::Until if time.grain < Grain::Day => (None, time.start),
+            Bound::Until if time.grain < Granularity::Day => (None, time.start),
             Bound::Through | Bound::Until => (None, time.end),
             Bound::By if matches!(of, Expr::Edge { .. } | Expr::EndOfDay(_)) => (None, time.end),
             // Before the end of June is all of June.
             Bound::Before if is_end => (None, time.end),
             Bound::Before | Bound::By => (None, time.start),
             Bound::After if !is_point || matches!(of, Expr::Part { .. }) => (time.end, None),
-            Bound::Since if is_end && time.grain >= Grain::Day => (time.end, None),
+            Bound::Since if is_end && time.grain >= Granularity::Day => (time.end, None),
             Bound::After | Bound::Since => (time.start, None),
         };
         let mut found = Interval { start, end, ..time };
         if bound == Bound::By && self.customs.is("by_from_now") {
             found.start = Some(whole_second(self.now)).filter(|now| Some(*now) < end);
-            found.grain = Grain::Second;
+            found.grain = Granularity::Second;
         }
         Some(found)
     }
@@ -234,5 +242,5 @@ pub(super) fn step_up(day: Date, unit: Unit) -> Option<Date> {
 /// The week that holds the beginning of a time.
 pub(super) fn week_of(time: Interval) -> Option<Interval> {
     let start = monday(time.start?.date())?;
-    Interval::of_days(start, plus_days(start, 7)?, Grain::Week)
+    Interval::of_days(start, plus_days(start, 7)?, Granularity::Week)
 }

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use jiff::civil::{Date, DateTime};
 
-use super::Lean;
-use super::expr::{Cal, Clock, Edge, Expr, Length, Named, Unit, Way};
-use super::interval::{Grain, GrainExt as _, Interval, plus, plus_days};
+use super::TimeBias;
+use super::expr::{Cal, Clock, Direction, Edge, EdgeContext, Expr, Length, Unit};
+use super::interval::{Granularity, GranularityExt as _, Interval, plus, plus_days};
 use super::resolve::{Resolver, seconds_between};
 
 /// The last hour that counts as afternoon on a named day, when its half of the day is not stated.
@@ -20,7 +20,7 @@ impl Resolver<'_> {
             Expr::At { day, clock } => {
                 let time = self.resolve(day)?;
                 let is_far = matches!(**day, Expr::Shift { .. });
-                (time.grain <= Grain::Day || is_far).then_some(())?;
+                (time.grain <= Granularity::Day || is_far).then_some(())?;
                 let on = on_day(time.start?.date(), fixed(*clock))?;
                 Some(if clock.is_open { on.vague() } else { on })
             }
@@ -28,10 +28,10 @@ impl Resolver<'_> {
             Expr::Part { day: None, part, edge } => {
                 let today = self.part_on(self.today(), *part, *edge)?;
                 match self.lean {
-                    Lean::Future if today.end <= Some(self.now) => {
+                    TimeBias::Future if today.end <= Some(self.now) => {
                         self.part_on(plus_days(self.today(), 1)?, *part, *edge)
                     }
-                    Lean::Past if today.start > Some(self.now) => {
+                    TimeBias::Past if today.start > Some(self.now) => {
                         self.part_on(plus_days(self.today(), -1)?, *part, *edge)
                     }
                     _ => Some(today),
@@ -39,7 +39,7 @@ impl Resolver<'_> {
             }
             Expr::Part { day: Some(day), part, edge } => {
                 let time = self.resolve(day)?;
-                (time.grain == Grain::Day).then_some(())?;
+                (time.grain == Granularity::Day).then_some(())?;
                 let found = self.part_on(time.start?.date(), *part, *edge)?;
                 let later = Edge::Later;
                 match (edge, found.start) {
@@ -73,9 +73,9 @@ impl Resolver<'_> {
         }
         let same_day = on_day(self.today(), fixed(clock));
         match self.lean {
-            Lean::Past => before,
-            Lean::Future => after,
-            Lean::Nearest => same_day,
+            TimeBias::Past => before,
+            TimeBias::Future => after,
+            TimeBias::Nearest => same_day,
         }
         .map(vague)
     }
@@ -95,7 +95,7 @@ impl Resolver<'_> {
             return self.clock(exact);
         };
         let time = self.resolve(day)?;
-        (time.grain == Grain::Day).then_some(())?;
+        (time.grain == Granularity::Day).then_some(())?;
         let date = time.start?.date();
         on_day(if next_day { plus_days(date, 1)? } else { date }, exact)
     }
@@ -116,7 +116,7 @@ impl Resolver<'_> {
             let minute = minutes % 1440;
             Some(day.at(i8::try_from(minute / 60).ok()?, i8::try_from(minute % 60).ok()?, 0, 0))
         };
-        Some(Interval::new(at(start)?, at(end)?, Grain::Hour)?.vague())
+        Some(Interval::new(at(start)?, at(end)?, Granularity::Hour)?.vague())
     }
 
     pub(super) fn range(&self, from: &Rc<Expr>, to: &Rc<Expr>) -> Option<Interval> {
@@ -128,7 +128,7 @@ impl Resolver<'_> {
             _ => first.start?,
         };
         let excludes = |flag| self.customs.is(flag);
-        let is_day = second.grain >= Grain::Day;
+        let is_day = second.grain >= Granularity::Day;
         let is_moment = matches!(**to, Expr::Now)
             || matches!(**to, Expr::Cycle { unit: Unit::Day, by: 0 }) && excludes("day_ranges_exclude");
         let end = match &**to {
@@ -138,7 +138,9 @@ impl Resolver<'_> {
                 let whole = Interval { start: second.start, ..self.resolve(of)? };
                 middle(self.edge_home(whole, of)?)?
             }
-            Expr::Now if excludes("day_ranges_exclude") && first.grain >= Grain::Day => self.today().into(),
+            Expr::Now if excludes("day_ranges_exclude") && first.grain >= Granularity::Day => {
+                self.today().into()
+            }
             _ if is_moment => second.start?,
             _ if is_day && excludes("day_ranges_exclude") => second.start?,
             _ if !is_day && matches!(**to, Expr::Part { .. }) => second.end?,
@@ -147,7 +149,7 @@ impl Resolver<'_> {
             _ => second.end?,
         };
         let grain = |time: Interval, expr: &Expr| match expr {
-            Expr::Edge { .. } if points && time.grain == Grain::Day => Grain::Month,
+            Expr::Edge { .. } if points && time.grain == Granularity::Day => Granularity::Month,
             _ => time.grain,
         };
         let mut found = Interval::new(start, end, grain(first, from).min(grain(second, to)))?;
@@ -158,13 +160,13 @@ impl Resolver<'_> {
     /// Both ends of a range; of a range that comes back the one that is not over, or has begun.
     fn both(&self, from: &Rc<Expr>, to: &Rc<Expr>) -> Option<(Interval, Interval)> {
         if matches!(**to, Expr::Now) {
-            let first = Resolver { lean: Lean::Past, ..*self }.resolve(from)?;
+            let first = Resolver { lean: TimeBias::Past, ..*self }.resolve(from)?;
             let mut second = self.resolve(to)?;
-            second.grain = if first.grain >= Grain::Day { Grain::Day } else { first.grain };
+            second.grain = if first.grain >= Granularity::Day { Granularity::Day } else { first.grain };
             return Some((first, second));
         }
         let comes_back = |expr: &Expr| matches!(expr, Expr::Cal(Cal { year: None, month: Some(_), .. }));
-        if self.lean == Lean::Future && comes_back(from) && comes_back(to) {
+        if self.lean == TimeBias::Future && comes_back(from) && comes_back(to) {
             let running = self.last_before(from, plus_days(self.today(), 1)?);
             let second = running.and_then(|running| self.second(running, to));
             if let (Some(running), Some(second)) = (running, second)
@@ -195,12 +197,12 @@ impl Resolver<'_> {
                 self.first_from(to, start.date())
             }
             Expr::Edge { of, edge } if matches!(**of, Expr::Cal(Cal { year: None, .. })) => {
-                self.edge(self.first_from(of, start.date())?, *edge, Named::Fixed)
+                self.edge(self.first_from(of, start.date())?, *edge, EdgeContext::Fixed)
             }
             Expr::Clock(clock) => after(start, *clock),
             Expr::ClockPart { day: None, .. } => {
-                let time =
-                    Resolver { now: start, day: start.date(), lean: Lean::Future, ..*self }.resolve(to)?;
+                let time = Resolver { now: start, day: start.date(), lean: TimeBias::Future, ..*self }
+                    .resolve(to)?;
                 Some(time)
             }
             Expr::At { day, clock } if clock.is_open => {
@@ -216,7 +218,10 @@ impl Resolver<'_> {
                 if time.start > Some(start) {
                     Some(time)
                 } else {
-                    Interval::one(plus(time.start?, Length::of_quarters(4, Unit::Day)?, Way::On)?, time.grain)
+                    Interval::one(
+                        plus(time.start?, Length::of_quarters(4, Unit::Day)?, Direction::On)?,
+                        time.grain,
+                    )
                 }
             }
             _ => self.resolve(to),
@@ -225,9 +230,9 @@ impl Resolver<'_> {
 
     pub(super) fn for_length(&self, length: Length, from: &Expr) -> Option<Interval> {
         let first = self.resolve(from)?;
-        let grain = Grain::of(length.unit);
+        let grain = Granularity::of(length.unit);
         let start = first.start?;
-        let mut end = plus(start, length, Way::On)?;
+        let mut end = plus(start, length, Direction::On)?;
         if self.customs.is("lengths_include") {
             end = Interval::one(end, grain)?.end?;
         }
@@ -263,9 +268,9 @@ fn fixed(clock: Clock) -> Clock {
 fn on_day(day: Date, clock: Clock) -> Option<Interval> {
     let (day, hour) = if clock.hour == 24 { (plus_days(day, 1)?, 0) } else { (day, clock.hour) };
     let grain = match (clock.minute, clock.second) {
-        (_, Some(_)) => Grain::Second,
-        (Some(_), None) => Grain::Minute,
-        (None, None) => Grain::Hour,
+        (_, Some(_)) => Granularity::Second,
+        (Some(_), None) => Granularity::Minute,
+        (None, None) => Granularity::Hour,
     };
     Interval::one(day.at(hour, clock.minute.unwrap_or(0), clock.second.unwrap_or(0), 0), grain)
 }
@@ -273,7 +278,7 @@ fn on_day(day: Date, clock: Clock) -> Option<Interval> {
 /// The day in the middle of a time; of a month the sixteenth.
 fn middle(time: Interval) -> Option<DateTime> {
     let days = match time.grain {
-        Grain::Month => 15,
+        Granularity::Month => 15,
         _ => seconds_between(time.start?, time.end?) / 86_400 / 2,
     };
     Some(plus_days(time.start?.date(), days)?.into())

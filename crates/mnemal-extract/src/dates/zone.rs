@@ -25,13 +25,13 @@ const SOUTH: [&str; 14] = [
 ];
 
 /// Where words were said, and when on the clock of that place.
-pub(super) struct Place {
+pub(super) struct LocalMoment {
     pub(super) zone: TimeZone,
     pub(super) now: DateTime,
     pub(super) is_south: bool,
 }
 
-impl Place {
+impl LocalMoment {
     pub(super) fn of(anchor: &Anchor<'_>) -> Self {
         let name = anchor.zone.name.as_str();
         let zone = bundled(name).unwrap_or_else(|| fixed(anchor.zone.offset_seconds));
@@ -56,7 +56,7 @@ fn fixed(seconds: i32) -> TimeZone {
 }
 
 /// A zone of a pack: a name, or an offset such as `-05:00`.
-pub(super) fn named(name: &str) -> Result<TimeZone> {
+pub(super) fn parse_zone(name: &str) -> Result<TimeZone> {
     let offset = || {
         let (sign, rest) = match name.strip_prefix('-') {
             Some(rest) => (-1, rest),

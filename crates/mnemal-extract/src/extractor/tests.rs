@@ -37,13 +37,13 @@ fn event(text: &str) -> Event {
         level: Level::User,
         quarantined: None,
         echo: Vec::new(),
-        body: Body::Kept(Box::new(said)),
+        body: Body::Present(Box::new(said)),
     }
 }
 
 fn assistant(text: &str) -> Event {
     let mut event = event(text);
-    if let Body::Kept(said) = &mut event.body {
+    if let Body::Present(said) = &mut event.body {
         said.kind = EventKind::AssistantMessage;
     }
     event
@@ -196,7 +196,7 @@ fn only_a_person_of_the_users_level_makes_claims() {
     let mut echo = event(text);
     echo.echo = vec![Span::whole(text).unwrap()];
     let mut assistant = event(text);
-    if let Body::Kept(said) = &mut assistant.body {
+    if let Body::Present(said) = &mut assistant.body {
         said.kind = EventKind::AssistantMessage;
     }
     for event in [external, held, echo, assistant] {
@@ -215,7 +215,7 @@ fn what_tools_say_is_skipped_with_the_reason() {
         ];
         for kind in kinds {
             let mut event = event(text);
-            if let Body::Kept(said) = &mut event.body {
+            if let Body::Present(said) = &mut event.body {
                 said.kind = kind;
             }
             let found = of_event(&event);
@@ -481,7 +481,7 @@ fn a_joke_is_taken_back_in_the_turn_behind_it() {
             .iter()
             .map(|(kind, text)| {
                 let mut event = event(text);
-                if let (Body::Kept(said), "assistant") = (&mut event.body, *kind) {
+                if let (Body::Present(said), "assistant") = (&mut event.body, *kind) {
                     said.kind = EventKind::AssistantMessage;
                 }
                 event
@@ -576,7 +576,7 @@ fn the_end_of_a_state_is_read_behind_the_verb() {
 /// What is claimed of a text that follows what the assistant said.
 fn answered(asked: &str, text: &str, change: impl FnOnce(&mut NewEvent)) -> Vec<String> {
     let mut before = assistant(asked);
-    if let Body::Kept(said) = &mut before.body {
+    if let Body::Present(said) = &mut before.body {
         change(said);
     }
     let (event, before, known) = (event(text), [before], Gazetteer::default());

@@ -8,7 +8,7 @@ use mnemal_core::{Error, Result};
 use super::ids::Ids;
 use super::pattern::{Branch, Reader};
 use super::token::{NUMBER, Token, UNKNOWN, parts, parts_clauses, stands_alone};
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::phrase::frequency;
 use crate::section::Section;
 use crate::word::words;
@@ -19,12 +19,12 @@ const NUMBERS: usize = 100;
 /// Words, classes and contractions of one pack.
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
-    ids: HashMap<String, u32, Quick>,
+    ids: HashMap<String, u32, WordHashBuilder>,
     /// How often each word is in texts, by its number less those that are no words'.
     frequencies: Vec<usize>,
     classes: Vec<Class>,
     names: HashMap<String, usize>,
-    spelled_out: HashMap<String, Vec<u32>, Quick>,
+    spelled_out: HashMap<String, Vec<u32>, WordHashBuilder>,
     joins: Ids,
     fillers: Ids,
     tails: Ids,

@@ -24,7 +24,7 @@ use mnemal_core::{Error, Result};
 use super::ids::Ids;
 use super::lexicon::Lexicon;
 use super::token::{NUMBER, Token, stands_alone};
-use crate::sieve::Sieve;
+use crate::prefilter::Prefilter;
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -59,15 +59,18 @@ enum Node {
 pub(crate) struct Branch {
     items: Vec<Item>,
     /// The words that it can start with; where any can, all.
-    first: Sieve,
+    first: Prefilter,
 }
 
 impl Branch {
     pub(crate) fn new(items: Vec<Item>, lexicon: &Lexicon) -> Self {
         let mut first = Ids::default();
         let is_known = firsts(&items, lexicon, &mut first);
-        let first =
-            if is_known { first.iter().map(sieve).fold(Sieve::default(), Sieve::with) } else { Sieve::ALL };
+        let first = if is_known {
+            first.iter().map(sieve).fold(Prefilter::default(), Prefilter::with)
+        } else {
+            Prefilter::ALL
+        };
         Self { items, first }
     }
 
@@ -75,7 +78,7 @@ impl Branch {
     fn may_start(&self, token: Option<&Token>) -> bool {
         match token {
             Some(token) => self.first.meets(sieve(token.id)),
-            None => self.first == Sieve::ALL,
+            None => self.first == Prefilter::ALL,
         }
     }
 }
@@ -290,17 +293,17 @@ pub(crate) struct Hit<T> {
 
 /// One pattern.
 #[derive(Debug)]
-struct Line<T> {
+struct PatternLine<T> {
     tag: T,
     items: Vec<Item>,
     /// For each step that must stand, the words of which the sentence has one.
-    needs: Vec<Sieve>,
+    needs: Vec<Prefilter>,
 }
 
 /// Patterns by the words that can start them.
 #[derive(Debug)]
 pub(crate) struct Patterns<T> {
-    lines: Vec<Line<T>>,
+    lines: Vec<PatternLine<T>>,
     /// The lines that each word can start, by its number.
     by_first: Vec<Vec<usize>>,
     /// Lines that any word can start: at the start of a sentence, of a clause, anywhere.
@@ -354,17 +357,19 @@ impl<T: Copy> Patterns<T> {
                 Some(words) => words.iter().for_each(|word| put(&mut self.by_need, word, place)),
                 None => self.needless.extend(u32::try_from(place)),
             }
-            let needs =
-                needs.iter().map(|ids| ids.iter().map(sieve).fold(Sieve::default(), Sieve::with)).collect();
-            self.lines.push(Line { tag, items, needs });
+            let needs = needs
+                .iter()
+                .map(|ids| ids.iter().map(sieve).fold(Prefilter::default(), Prefilter::with))
+                .collect();
+            self.lines.push(PatternLine { tag, items, needs });
         }
         Ok(())
     }
 
     /// Returns the lines of which a sentence has the words that they need, with a few others.
     fn open(&self, tokens: &[Token]) -> Ids {
-        let has = tokens.iter().map(|token| sieve(token.id)).fold(Sieve::default(), Sieve::with);
-        let is_open = |line: &Line<T>| line.needs.iter().all(|need| need.meets(has));
+        let has = tokens.iter().map(|token| sieve(token.id)).fold(Prefilter::default(), Prefilter::with);
+        let is_open = |line: &PatternLine<T>| line.needs.iter().all(|need| need.meets(has));
         let mut open = self.needless.clone();
         for token in tokens {
             let lines = self.by_need.get(token.id as usize).map(Vec::as_slice).unwrap_or_default();
@@ -419,7 +424,7 @@ impl<T> Patterns<T> {
     ///
     /// These are the words of the two steps that fewest texts have.
     pub(crate) fn keys(&self, lexicon: &Lexicon) -> Option<Vec<(Ids, Option<Ids>)>> {
-        let keys = |line: &Line<T>| {
+        let keys = |line: &PatternLine<T>| {
             let mut needed: Vec<Ids> = needs(&line.items, lexicon).collect();
             needed.sort_by_cached_key(|ids| ids.iter().map(|id| lexicon.frequency(id)).sum::<usize>());
             let mut needed = needed.into_iter();
@@ -441,8 +446,8 @@ fn put(lines: &mut Vec<Vec<usize>>, word: u32, line: usize) {
 }
 
 /// Returns the mark of a word by its number.
-fn sieve(id: u32) -> Sieve {
-    Sieve::of(u64::from(id))
+fn sieve(id: u32) -> Prefilter {
+    Prefilter::of(u64::from(id))
 }
 
 /// Returns the words of the step of a list that fewest texts have; `None` where every step may be missing or be any word.

@@ -7,7 +7,7 @@ use crate::word::without_closing_marks;
 
 /// The kind of the preceding message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum PrecedingMessage {
     /// No message.
     Nothing,
     /// It ends with a question, so that "no" may be an answer.
@@ -16,7 +16,7 @@ pub(crate) enum Asked {
     Statement,
 }
 
-impl Asked {
+impl PrecedingMessage {
     /// Reads the message of the assistant.
     pub(crate) fn of(assistant: Option<&str>) -> Self {
         match assistant.map(|text| without_closing_marks(text.trim())) {
@@ -63,7 +63,7 @@ impl Scope {
     }
 
     /// Returns whether a match of a rule counts here.
-    pub(crate) fn admits(&self, rule: &Rule, hit: &Hit<usize>, asked: Asked) -> bool {
+    pub(crate) fn admits(&self, rule: &Rule, hit: &Hit<usize>, asked: PrecedingMessage) -> bool {
         let is_gated = self.gates.iter().any(|gate| {
             gate.from < hit.from
                 && match gate.tag {
@@ -72,8 +72,8 @@ impl Scope {
                     Gate::Question => false,
                 }
         });
-        let has_context = rule.stands_alone || asked != Asked::Nothing;
-        let is_answer = rule.is_no_answer && asked == Asked::Question;
+        let has_context = rule.stands_alone || asked != PrecedingMessage::Nothing;
+        let is_answer = rule.is_no_answer && asked == PrecedingMessage::Question;
         has_context && !is_answer && !is_gated && self.admits_question(rule)
     }
 
@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn a_question_of_the_assistant_is_known_by_its_end() {
-        assert_eq!(Asked::of(None), Asked::Nothing);
-        assert_eq!(Asked::of(Some(" ")), Asked::Nothing);
-        assert_eq!(Asked::of(Some("Done. Shall I send it?")), Asked::Question);
-        assert_eq!(Asked::of(Some("Why? Because.")), Asked::Statement);
+        assert_eq!(PrecedingMessage::of(None), PrecedingMessage::Nothing);
+        assert_eq!(PrecedingMessage::of(Some(" ")), PrecedingMessage::Nothing);
+        assert_eq!(PrecedingMessage::of(Some("Done. Shall I send it?")), PrecedingMessage::Question);
+        assert_eq!(PrecedingMessage::of(Some("Why? Because.")), PrecedingMessage::Statement);
     }
 }

@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use mnemal_core::{Error, Result};
 use mnemal_text::sentences;
 
-use super::kin::Kin;
 use super::kinds::FeedbackAct;
 use super::lexicon::Lexicon;
 use super::pack::Rule;
 use super::pattern::{Hit, Patterns};
-use super::scope::{Asked, Scope};
+use super::scope::{PrecedingMessage, Scope};
 use super::token::NUMBER;
+use super::word_class::WordClasses;
 use super::{Line, Turn};
 use crate::section::Section;
 use crate::word::words;
@@ -88,7 +88,7 @@ pub(crate) struct Score {
     families: Vec<Family>,
     of_user: Patterns<usize>,
     of_assistant: Patterns<usize>,
-    kin: Kin,
+    kin: WordClasses,
     weights: HashMap<Class, HashMap<String, f32>>,
 }
 
@@ -101,13 +101,13 @@ struct Family {
 
 /// The signals of a message, by name: of all of it, and of each of its sentences; and the positions of the families.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct MessageSignals {
     whole: BTreeSet<String>,
     lines: Vec<BTreeSet<String>>,
     hits: Vec<(usize, Hit<usize>)>,
 }
 
-impl Shown {
+impl MessageSignals {
     /// Adds a name to a sentence.
     pub(crate) fn add(&mut self, line: usize, name: &str) {
         if let Some(line) = self.lines.get_mut(line) {
@@ -147,7 +147,7 @@ impl Score {
             score.of_assistant.add(place, &section.lines("assistant")?, lexicon)?;
         }
         if let Some(table) = root.section("score")? {
-            score.kin = Kin::read(table)?;
+            score.kin = WordClasses::read(table)?;
         }
         if let Some(weights) = root.section("weight")? {
             for class in Class::ALL {
@@ -168,8 +168,15 @@ impl Score {
     }
 
     /// Returns the signals of a message and the previous one, except those of the rules.
-    pub(crate) fn shown(&self, lexicon: &Lexicon, turn: Turn<'_>, lines: &[Line], scopes: &[Scope]) -> Shown {
-        let mut shown = Shown { lines: vec![BTreeSet::new(); lines.len()], ..Shown::default() };
+    pub(crate) fn signals(
+        &self,
+        lexicon: &Lexicon,
+        turn: Turn<'_>,
+        lines: &[Line],
+        scopes: &[Scope],
+    ) -> MessageSignals {
+        let mut shown =
+            MessageSignals { lines: vec![BTreeSet::new(); lines.len()], ..MessageSignals::default() };
         let kinds = self.kin.of_text(turn.assistant.unwrap_or_default());
         for (place, line) in lines.iter().enumerate() {
             for hit in self.of_user.find(&line.tokens, lexicon) {
@@ -194,7 +201,7 @@ impl Score {
         shown
     }
 
-    fn read_assistant(&self, lexicon: &Lexicon, turn: Turn<'_>, shown: &mut Shown) {
+    fn read_assistant(&self, lexicon: &Lexicon, turn: Turn<'_>, shown: &mut MessageSignals) {
         let text = turn.assistant.unwrap_or_default();
         let all = sentences(text);
         let last = all.len().saturating_sub(1);
@@ -208,28 +215,28 @@ impl Score {
     }
 
     /// Returns the net evidence for a class; none for a class without weights.
-    pub(crate) fn of(&self, class: Class, shown: &Shown) -> Option<f32> {
+    pub(crate) fn of(&self, class: Class, shown: &MessageSignals) -> Option<f32> {
         let weights = self.weights.get(&class)?;
         let names: BTreeSet<&str> = shown.names().flatten().collect();
         Some(sum(weights, names) + weights.get("start").copied().unwrap_or_default())
     }
 
     /// Returns the same for each sentence; none for a class without weights.
-    pub(crate) fn by_sentence(&self, class: Class, shown: &Shown) -> Vec<f32> {
+    pub(crate) fn by_sentence(&self, class: Class, shown: &MessageSignals) -> Vec<f32> {
         let Some(weights) = self.weights.get(&class) else { return Vec::new() };
         let start = weights.get("start").copied().unwrap_or_default();
         shown.names().map(|names| sum(weights, names) + start).collect()
     }
 
     /// Returns the sentence that speaks most for a class.
-    pub(crate) fn most_telling(&self, class: Class, shown: &Shown) -> usize {
+    pub(crate) fn most_telling(&self, class: Class, shown: &MessageSignals) -> usize {
         let sums = self.by_sentence(class, shown).into_iter().enumerate();
         let most = sums.max_by(|one, other| one.1.total_cmp(&other.1).then(other.0.cmp(&one.0)));
         most.map_or(0, |(line, _)| line)
     }
 
     /// Returns the first and last word of the evidence for a class in a sentence.
-    pub(crate) fn told_by(&self, class: Class, shown: &Shown, line: usize) -> (usize, usize) {
+    pub(crate) fn told_by(&self, class: Class, shown: &MessageSignals, line: usize) -> (usize, usize) {
         let weights = self.weights.get(&class);
         let weight = |tag: usize| weights?.get(&self.families.get(tag)?.name).copied();
         let telling = shown
@@ -273,9 +280,9 @@ fn shape_of_line(line: &Line, scope: &Scope) -> Vec<&'static str> {
 fn shape(turn: Turn<'_>, lines: &[Line]) -> Vec<&'static str> {
     let tokens = || lines.iter().flat_map(|line| &line.tokens);
     let count = tokens().count();
-    let asked = Asked::of(turn.assistant);
+    let asked = PrecedingMessage::of(turn.assistant);
     let facts = [
-        (asked == Asked::Question, "shape.answers"),
+        (asked == PrecedingMessage::Question, "shape.answers"),
         (count <= FEW_WORDS, "shape.few"),
         (count > FEW_WORDS && count <= SOME_WORDS, "shape.some"),
         (count > MANY_WORDS, "shape.many"),

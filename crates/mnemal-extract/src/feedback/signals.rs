@@ -20,7 +20,7 @@ pub fn feedback_signals(turn: Turn<'_>) -> BTreeSet<String> {
     let Some(pack) = pack_of(turn).filter(|pack| !is_dictation(pack, turn)) else {
         return BTreeSet::new();
     };
-    let shown = Message::read(pack, turn).shown(pack, turn);
+    let shown = Message::read(pack, turn).signals(pack, turn);
     shown.names().flatten().map(str::to_owned).collect()
 }
 

@@ -14,7 +14,7 @@ const LONGEST_VALUE: usize = 200;
 
 /// The value of the target.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct StatedValue {
     pub(crate) value: Option<String>,
     pub(crate) alternative: Option<String>,
     pub(crate) avoid: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) fn aspect(pack: &Pack, tokens: &[Token]) -> Aspect {
 
 /// Returns the request: the words from the mark of the pattern, or after the match, to the end of the clause; the forbidden
 /// act, the alternative, and the reason, from anywhere in the sentence.
-pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) -> Said {
+pub(crate) fn stated_value(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) -> StatedValue {
     let from = hit.value.unwrap_or(hit.from);
     let closes = pack.closes_value.find(tokens, &pack.lexicon);
     let instead = pack.instead.find(tokens, &pack.lexicon);
@@ -59,7 +59,7 @@ pub(crate) fn said(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<usize>) 
     });
     let negations = pack.negations.find(tokens, &pack.lexicon);
     let is_left = negations.iter().any(|negation| negation.from <= from && negation.from + 6 > hit.from);
-    Said {
+    StatedValue {
         value: words(text, tokens, from, end_of_value(tokens, from, &closes)),
         alternative,
         avoid: forbidden

@@ -4,18 +4,18 @@ use std::collections::HashSet;
 
 use mnemal_core::{Error, Result};
 
-use crate::clause::Reading;
+use crate::clause::AnalyzedSentence;
 use crate::forms::Forms;
 use crate::gates::Gates;
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::phrase::Phrases;
+use crate::prefilter::Prefilter;
 use crate::section::Section;
-use crate::sieve::Sieve;
 use crate::word::{Word, start};
 
 /// How far a cue reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum CueScope {
     /// To the end of its clause, through complements and coordination.
     Clause,
     /// The same, and back to the start of its clause: a cue after the denied words.
@@ -35,15 +35,15 @@ pub(crate) enum Reach {
 }
 
 /// The reach of a cue, by its key in a gate's table.
-const REACHES: [(&str, Reach); 8] = [
-    ("splice", Reach::Splice),
-    ("before", Reach::Before),
-    ("clause", Reach::Clause),
-    ("others_clause", Reach::OthersClause),
-    ("others", Reach::Others),
-    ("around", Reach::Around),
-    ("sentence", Reach::Sentence),
-    ("whole", Reach::Whole),
+const REACHES: [(&str, CueScope); 8] = [
+    ("splice", CueScope::Splice),
+    ("before", CueScope::Before),
+    ("clause", CueScope::Clause),
+    ("others_clause", CueScope::OthersClause),
+    ("others", CueScope::Others),
+    ("around", CueScope::Around),
+    ("sentence", CueScope::Sentence),
+    ("whole", CueScope::Whole),
 ];
 
 /// Most words of a sentence that retracts another. Source: own choice; a longer one has its own content.
@@ -57,14 +57,14 @@ const QUOTATION_WORDS: usize = 3;
 /// A list of words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
-    all: HashSet<Box<str>, Quick>,
-    sieve: Sieve,
+    all: HashSet<Box<str>, WordHashBuilder>,
+    sieve: Prefilter,
 }
 
 impl Words {
     /// Returns whether a word is in the list.
     pub(crate) fn contains(&self, word: &str) -> bool {
-        self.sieve.meets(Sieve::of(start(word))) && self.all.contains(word)
+        self.sieve.meets(Prefilter::of(start(word))) && self.all.contains(word)
     }
 
     /// Returns whether a word of a text is in the list.
@@ -86,7 +86,7 @@ impl Words {
 impl Extend<Box<str>> for Words {
     fn extend<I: IntoIterator<Item = Box<str>>>(&mut self, words: I) {
         for word in words {
-            self.sieve = self.sieve.with(Sieve::of(start(&word)));
+            self.sieve = self.sieve.with(Prefilter::of(start(&word)));
             self.all.insert(word);
         }
     }
@@ -121,7 +121,7 @@ const NEEDED: [&str; 5] = ["question", "negation", "hypothetical", "end", "repor
 #[derive(Debug, Default)]
 pub(crate) struct GatePack {
     pub(crate) forms: Forms,
-    pub(crate) cues: Phrases<(Gates, Reach)>,
+    pub(crate) cues: Phrases<(Gates, CueScope)>,
     pub(crate) pseudo: Phrases<()>,
     pub(crate) terminators: Phrases<()>,
     pub(crate) asides: Phrases<()>,
@@ -248,7 +248,7 @@ impl GatePack {
     /// Returns whether a short sentence declares an earlier statement a joke, and neither asks nor denies it.
     pub(crate) fn is_jest(&self, sentence: &str) -> bool {
         self.may_be_jest(sentence)
-            && !Reading::new(sentence, self).gates().intersects(Gates::QUESTION | Gates::NEGATION)
+            && !AnalyzedSentence::new(sentence, self).gates().intersects(Gates::QUESTION | Gates::NEGATION)
     }
 
     /// Returns whether a sentence is short and has the words of [`is_jest`](Self::is_jest).

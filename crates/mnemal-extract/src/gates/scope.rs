@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::clause::{Break, Reading};
+use crate::clause::{AnalyzedSentence, Break};
 use crate::gates::Gates;
-use crate::gates::pack::{GatePack, Reach, Words};
+use crate::gates::pack::{CueScope, GatePack, Words};
 use crate::word::{Word, is_sign, without_closing_marks};
 
 /// One cue of a gate in a sentence.
@@ -28,7 +28,7 @@ const LONGEST_ACT: usize = 6;
 const LONGEST_TAG: usize = 2;
 
 /// Returns every mark of a sentence.
-pub(crate) fn marks(reading: &Reading<'_>, pack: &GatePack) -> Vec<Mark> {
+pub(crate) fn marks(reading: &AnalyzedSentence<'_>, pack: &GatePack) -> Vec<Mark> {
     let mut marks = Vec::new();
     let all = 0..reading.words.len();
     let masked = pack.masked(&reading.words);
@@ -56,7 +56,7 @@ pub(crate) fn marks(reading: &Reading<'_>, pack: &GatePack) -> Vec<Mark> {
     marks
 }
 
-fn cued(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec<Mark>) {
+fn cued(reading: &AnalyzedSentence<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec<Mark>) {
     pack.cues.find(&reading.words, |(gate, reach), cue| {
         let is_month = cue.len() == 1
             && reading.words.get(cue.start).is_some_and(|word| is_may_the_month(word, reading.text));
@@ -65,40 +65,40 @@ fn cued(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec
         if masked.get(cue.start).copied().unwrap_or(true) || is_month || is_torn {
             return;
         }
-        let is_of_others = matches!(reach, Reach::Others | Reach::OthersClause);
+        let is_of_others = matches!(reach, CueScope::Others | CueScope::OthersClause);
         if is_of_others && is_own(reading, pack, cue.start) {
             return;
         }
         let scope = match reach {
-            Reach::Whole => 0..reading.words.len(),
-            Reach::Before => 0..cue.end,
-            Reach::Splice => cue.start..reading.next_splice(cue.end),
+            CueScope::Whole => 0..reading.words.len(),
+            CueScope::Before => 0..cue.end,
+            CueScope::Splice => cue.start..reading.next_splice(cue.end),
             // "No sugar, I take honey": what is denied without a subject ends with its things.
-            Reach::Clause if gate == Gates::NEGATION && !has_subject(reading, pack, cue.start) => {
+            CueScope::Clause if gate == Gates::NEGATION && !has_subject(reading, pack, cue.start) => {
                 cue.start..reading.next_after_list(cue.end)
             }
-            Reach::Clause if gate == Gates::END => cue.start..reading.next_begin(cue.end, pack),
-            Reach::Sentence if gate == Gates::REPORTED => cue.start..reading.next_other(cue.end, pack),
-            Reach::Sentence | Reach::Others => cue.start..reading.next_break(cue.end, Break::Halt),
-            Reach::Around => {
+            CueScope::Clause if gate == Gates::END => cue.start..reading.next_begin(cue.end, pack),
+            CueScope::Sentence if gate == Gates::REPORTED => cue.start..reading.next_other(cue.end, pack),
+            CueScope::Sentence | CueScope::Others => cue.start..reading.next_break(cue.end, Break::Halt),
+            CueScope::Around => {
                 reading.last_break(cue.start, Break::Start)..reading.next_break(cue.end, Break::Start)
             }
-            Reach::Clause => cue.start..reading.next_break(cue.end, Break::Start),
+            CueScope::Clause => cue.start..reading.next_break(cue.end, Break::Start),
             // "They list me as the owner": "as" begins no clause.
-            Reach::OthersClause => cue.start..reading.next_break(cue.end + 1, Break::Start),
+            CueScope::OthersClause => cue.start..reading.next_break(cue.end + 1, Break::Start),
         };
         marks.push(Mark { gate, cue, scope });
     });
 }
 
 /// Returns whether a subject is in the clause before a word.
-fn has_subject(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
+fn has_subject(reading: &AnalyzedSentence<'_>, pack: &GatePack, at: usize) -> bool {
     (reading.clause_at(at)..at).any(|place| is_any(reading.words.get(place), &pack.subjects))
 }
 
 /// Returns whether the speaker is the subject of the verb at a word, or there is no subject: "I always thought", "also tell
 /// them".
-fn is_own(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
+fn is_own(reading: &AnalyzedSentence<'_>, pack: &GatePack, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| reading.words.get(before));
     let leads = |word: &Word<'_>| pack.before_order.holds(word);
     if reading.starts_clause(at) || before.is_none_or(leads) {
@@ -117,7 +117,7 @@ fn is_own(reading: &Reading<'_>, pack: &GatePack, at: usize) -> bool {
 }
 
 /// "Patient wrote: I …": the words after a colon belong to the person named before it.
-fn framed(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
+fn framed(reading: &AnalyzedSentence<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
     for at in 1..reading.words.len() {
         if !reading.is_behind_colon(at) {
             continue;
@@ -141,7 +141,7 @@ fn is_any(word: Option<&Word<'_>>, of: &Words) -> bool {
 }
 
 /// A question mark applies to the asking clause; if none is recognized, to the sentence.
-fn questions(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
+fn questions(reading: &AnalyzedSentence<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
     let words = &reading.words;
     let all = words.len();
     let shown = without_closing_marks(reading.text);
@@ -179,7 +179,7 @@ fn questions(reading: &Reading<'_>, pack: &GatePack, marks: &mut Vec<Mark>) {
 }
 
 /// A question begins at its `¿`; one of a word or two ("¿verdad?") asks for all that precedes.
-fn opened_question(reading: &Reading<'_>) -> Option<usize> {
+fn opened_question(reading: &AnalyzedSentence<'_>) -> Option<usize> {
     let mark = reading.text.find('¿')?;
     let first = reading.words.iter().position(|word| word.span.start > mark)?;
     Some(if reading.words.len() - first <= LONGEST_TAG { 0 } else { first })
@@ -218,7 +218,7 @@ fn is_tail(words: &[Word<'_>], at: usize, pack: &GatePack) -> bool {
 }
 
 /// "…, who has a shop": a question word and a verb after a comma form a relative clause.
-fn is_relative(reading: &Reading<'_>, at: usize, pack: &GatePack) -> bool {
+fn is_relative(reading: &AnalyzedSentence<'_>, at: usize, pack: &GatePack) -> bool {
     let is_asking = is_any(reading.words.get(at), &pack.question.words);
     let is_turned = is_any(reading.words.get(at + 2), &pack.question.subjects);
     at > 0 && is_asking && !is_turned && matches!(reading.break_at(at), Break::Comma | Break::Start)
@@ -231,7 +231,7 @@ fn tag_question(words: &[Word<'_>], subjects: &Words) -> Option<usize> {
     (!before.is_empty() && is_tag).then_some(before.len())
 }
 
-fn orders(reading: &Reading<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec<Mark>) {
+fn orders(reading: &AnalyzedSentence<'_>, pack: &GatePack, masked: &[bool], marks: &mut Vec<Mark>) {
     let words = &reading.words;
     let order = &pack.imperative;
     let mut ordered = |from: usize| {

@@ -6,8 +6,8 @@ use crate::feedback::ids::Ids;
 use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::Patterns;
 use crate::feedback::token::NUMBER;
-use crate::hash::Quick;
-use crate::sieve::Sieve;
+use crate::hash::WordHashBuilder;
+use crate::prefilter::Prefilter;
 use crate::word::{Word, start};
 
 /// Packs at most. Source: the bits of a set.
@@ -16,18 +16,18 @@ const MOST_PACKS: usize = 16;
 /// Words by the packs whose patterns need one of them.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    packs_of: HashMap<Box<str>, Vec<Needed>, Quick>,
+    packs_of: HashMap<Box<str>, Vec<RequiredWords>, WordHashBuilder>,
     /// The same for a number.
-    of_numbers: Vec<Needed>,
+    of_numbers: Vec<RequiredWords>,
     /// The packs with a pattern that needs no word.
     always: u16,
 }
 
 /// What the patterns of a pack that need a word need besides.
 #[derive(Clone, Copy, Debug)]
-struct Needed {
+struct RequiredWords {
     place: usize,
-    besides: Sieve,
+    besides: Prefilter,
 }
 
 /// The packs that may find something in a text.
@@ -66,13 +66,13 @@ impl Keys {
             // A number has many spellings, so it holds nothing back.
             let besides = besides.as_ref().filter(|ids| !ids.contains(NUMBER));
             let starts = |ids| Ids::iter(ids).flat_map(spelled).map(|word| start(word));
-            let besides = besides.map_or(Sieve::ALL, |ids| starts(ids).collect());
+            let besides = besides.map_or(Prefilter::ALL, |ids| starts(ids).collect());
             for id in of.iter() {
                 if id == NUMBER {
-                    note(&mut self.of_numbers, Needed { place, besides });
+                    note(&mut self.of_numbers, RequiredWords { place, besides });
                 }
                 for word in spelled(id) {
-                    note(self.packs_of.entry((*word).into()).or_default(), Needed { place, besides });
+                    note(self.packs_of.entry((*word).into()).or_default(), RequiredWords { place, besides });
                 }
             }
         }
@@ -82,12 +82,13 @@ impl Keys {
     ///
     /// Parts of words at apostrophes count too: some languages write words together there.
     pub(super) fn packs(&self, words: &[Word<'_>]) -> Packs {
-        let parts = |word: &str| word.contains('\'').then(|| word.split('\'').map(start).collect::<Sieve>());
-        let all = words.iter().fold(Sieve::default(), |all, word| {
-            let whole = all.with(Sieve::of(start(&word.lower)));
+        let parts =
+            |word: &str| word.contains('\'').then(|| word.split('\'').map(start).collect::<Prefilter>());
+        let all = words.iter().fold(Prefilter::default(), |all, word| {
+            let whole = all.with(Prefilter::of(start(&word.lower)));
             parts(&word.lower).map_or(whole, |parts| whole.with(parts))
         });
-        let bits = |needed: &[Needed]| {
+        let bits = |needed: &[RequiredWords]| {
             let met = needed.iter().filter(|needed| needed.besides.meets(all));
             met.fold(0, |packs, needed| packs | 1 << needed.place)
         };
@@ -108,7 +109,7 @@ impl Keys {
 }
 
 /// Notes what a word needs besides, once for each pack.
-fn note(all: &mut Vec<Needed>, needed: Needed) {
+fn note(all: &mut Vec<RequiredWords>, needed: RequiredWords) {
     match all.iter_mut().find(|known| known.place == needed.place) {
         Some(known) => known.besides = known.besides.with(needed.besides),
         None => all.push(needed),

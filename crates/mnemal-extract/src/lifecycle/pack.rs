@@ -10,7 +10,7 @@ use mnemal_core::{Error, Result, RuleId, Span};
 use mnemal_text::fold;
 
 use super::keys::Keys;
-use super::{EndedSide, Ending, EndingScope, Form, FormPart, FormWish, Holds};
+use super::{EndedSide, Ending, EndingScope, Form, FormPart, FormWish, RuleDuration};
 use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::{Hit, Patterns};
 use crate::feedback::token::{Token, stands_alone};
@@ -23,10 +23,10 @@ const MOST_AMONG: usize = 16;
 
 /// The rules of one language.
 #[derive(Debug)]
-pub(crate) struct Pack {
+pub(crate) struct LifecyclePack {
     pub(crate) language: String,
     lexicon: Lexicon,
-    rules: Vec<Rule>,
+    rules: Vec<EndingRule>,
     cues: Patterns<usize>,
     unless: Patterns<usize>,
     /// Phrases that prevent an ending anywhere in the sentence.
@@ -53,8 +53,8 @@ pub(crate) struct Pack {
     owners: Vec<String>,
     /// Words before which such an ending is a short verb: "the ankle's as good as new".
     behind_verbs: Patterns<()>,
-    holds: Patterns<Holds>,
-    unless_holds: Patterns<Holds>,
+    holds: Patterns<RuleDuration>,
+    unless_holds: Patterns<RuleDuration>,
     denials: Patterns<()>,
     forms: Patterns<Form>,
     /// Words that a wish of nothing but forms has besides.
@@ -64,7 +64,7 @@ pub(crate) struct Pack {
 /// One rule of endings.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the rule in its pack")]
-struct Rule {
+struct EndingRule {
     id: RuleId,
     scope: EndingScope,
     side: EndedSide,
@@ -89,7 +89,7 @@ struct Rule {
     counters: Vec<String>,
 }
 
-impl Rule {
+impl EndingRule {
     fn read(section: Section<'_>) -> Result<Self> {
         let (scope, side) =
             (section.text("of")?.unwrap_or_default(), section.text("ends")?.unwrap_or_default());
@@ -114,7 +114,7 @@ impl Rule {
     }
 }
 
-impl Holds {
+impl RuleDuration {
     fn from_name(name: &str) -> Option<Self> {
         match name {
             "lasting" => Some(Self::Lasting),
@@ -130,7 +130,7 @@ fn unknown(kind: &str, name: &str) -> Error {
     Error::invalid(format!("a pack: `{name}` is no {kind}"))
 }
 
-impl Pack {
+impl LifecyclePack {
     /// Reads a pack.
     ///
     /// # Errors
@@ -143,12 +143,12 @@ impl Pack {
         for (place, section) in root.sections("ending")?.into_iter().enumerate() {
             cues.add(place, &section.lines("cue")?, &mut lexicon)?;
             unless.add(place, &section.lines("unless")?, &mut lexicon)?;
-            rules.push(Rule::read(section)?);
+            rules.push(EndingRule::read(section)?);
         }
         let (mut holds, mut unless_holds) = (Patterns::default(), Patterns::default());
         for section in root.sections("duration")? {
             let name = section.text("span")?.unwrap_or_default();
-            let span = Holds::from_name(name).ok_or_else(|| unknown("span", name))?;
+            let span = RuleDuration::from_name(name).ok_or_else(|| unknown("span", name))?;
             holds.add(span, &section.lines("cue")?, &mut lexicon)?;
             unless_holds.add(span, &section.lines("unless")?, &mut lexicon)?;
         }
@@ -369,7 +369,7 @@ impl Pack {
     }
 
     /// Returns how long a sentence's statement holds, with the words that state it; the first kind of the pack wins.
-    pub(crate) fn holds(&self, sentence: &str) -> Option<(Holds, Span)> {
+    pub(crate) fn holds(&self, sentence: &str) -> Option<(RuleDuration, Span)> {
         let spaced = self.spaced(sentence);
         let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
         let mut hits = self.holds.find(&tokens, &self.lexicon);

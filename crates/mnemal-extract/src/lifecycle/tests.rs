@@ -6,7 +6,7 @@ use super::*;
 fn each_rule_of_each_pack_finds_its_examples_and_passes_its_counters() {
     let mut wrong = Vec::new();
     for (language, text) in PACKS {
-        let pack = Pack::parse(language, text).unwrap_or_else(|error| panic!("{language}: {error}"));
+        let pack = LifecyclePack::parse(language, text).unwrap_or_else(|error| panic!("{language}: {error}"));
         let read = |text: &str| -> Vec<Ending> {
             let all: Vec<_> = sentences(text).into_iter().map(|one| one.range()).collect();
             let before = |at: usize| at.checked_sub(1).and_then(|at| all.get(at)).cloned();
@@ -265,7 +265,7 @@ fn read_in_full(text: &str) -> (Vec<Ending>, Vec<FormWish>) {
 fn the_quick_look_passes_over_nothing_that_a_rule_finds() {
     let mut texts = crate::gold_texts::texts();
     for (language, text) in PACKS {
-        let pack = Pack::parse(language, text).unwrap();
+        let pack = LifecyclePack::parse(language, text).unwrap();
         for (_, examples, counters) in pack.tests() {
             texts.extend(examples.iter().chain(counters).cloned());
         }

@@ -6,15 +6,15 @@ use std::sync::OnceLock;
 
 use mnemal_text::fold;
 
-use crate::hash::Quick;
-use crate::names::set::Known;
+use crate::hash::WordHashBuilder;
 use crate::names::token::{Shape, Token, tokens};
+use crate::names::word_flags::WordFlags;
 
 /// A name of several words.
 #[derive(Debug)]
 pub(crate) struct Phrase {
     pub(crate) rest: Vec<String>,
-    pub(crate) known: Known,
+    pub(crate) known: WordFlags,
     /// It ends with "'s": "Trader Joe's".
     pub(crate) keeps_ending: bool,
 }
@@ -26,22 +26,22 @@ pub(crate) struct Phrase {
 #[derive(Debug)]
 pub(crate) struct Lexicon {
     /// By `place_of` the word.
-    shelves: Vec<Shelf>,
+    shelves: Vec<LineBucket>,
 }
 
 /// The lines that begin with two letters.
 #[derive(Debug, Default)]
-struct Shelf {
+struct LineBucket {
     /// Pieces of the lists, in the order of the lists.
-    pieces: Vec<(Known, &'static str)>,
+    pieces: Vec<(WordFlags, &'static str)>,
     table: OnceLock<Table>,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    words: HashMap<Cow<'static, str>, Known, Quick>,
+    words: HashMap<Cow<'static, str>, WordFlags, WordHashBuilder>,
     /// By the first word and the second, the longest first.
-    phrases: HashMap<String, HashMap<String, Vec<Phrase>, Quick>, Quick>,
+    phrases: HashMap<String, HashMap<String, Vec<Phrase>, WordHashBuilder>, WordHashBuilder>,
 }
 
 /// A list of names or words that the extractor knows.
@@ -68,16 +68,16 @@ pub enum NameList {
 }
 
 impl NameList {
-    fn known(self) -> Known {
+    fn known(self) -> WordFlags {
         match self {
-            Self::OrdinaryWords => Known::ORDINARY,
-            Self::FirstNames | Self::People => Known::FIRST,
-            Self::Surnames => Known::SURNAME,
-            Self::Places => Known::PLACE,
-            Self::Organizations => Known::ORGANIZATION,
-            Self::Products => Known::PRODUCT,
-            Self::Works => Known::WORK,
-            Self::Events => Known::EVENT,
+            Self::OrdinaryWords => WordFlags::ORDINARY,
+            Self::FirstNames | Self::People => WordFlags::FIRST,
+            Self::Surnames => WordFlags::SURNAME,
+            Self::Places => WordFlags::PLACE,
+            Self::Organizations => WordFlags::ORGANIZATION,
+            Self::Products => WordFlags::PRODUCT,
+            Self::Works => WordFlags::WORK,
+            Self::Events => WordFlags::EVENT,
         }
     }
 }
@@ -106,7 +106,7 @@ impl Lexicon {
         static LEXICON: OnceLock<Lexicon> = OnceLock::new();
         LEXICON.get_or_init(|| {
             let mut lexicon = Self { shelves: Vec::new() };
-            lexicon.shelves.resize_with(SHELVES, Shelf::default);
+            lexicon.shelves.resize_with(SHELVES, LineBucket::default);
             for (name_list, lines) in LISTS {
                 lexicon.shelve(name_list.known(), lines);
             }
@@ -115,7 +115,7 @@ impl Lexicon {
     }
 
     /// Cuts a list where the first two letters change.
-    fn shelve(&mut self, known: Known, list: &'static str) {
+    fn shelve(&mut self, known: WordFlags, list: &'static str) {
         let (mut start, mut end, mut place) = (0, 0, OTHERS);
         for line in list.split_inclusive('\n') {
             let of_line = place_of_line(line);
@@ -128,7 +128,7 @@ impl Lexicon {
         self.put(place, known, list.get(start..));
     }
 
-    fn put(&mut self, place: usize, known: Known, piece: Option<&'static str>) {
+    fn put(&mut self, place: usize, known: WordFlags, piece: Option<&'static str>) {
         let piece = piece.filter(|piece| !piece.is_empty());
         if let (Some(lines), Some(piece)) = (self.shelves.get_mut(place), piece) {
             lines.pieces.push((known, piece));
@@ -136,28 +136,28 @@ impl Lexicon {
     }
 
     fn table(&self, word: &str) -> Option<&Table> {
-        let Shelf { pieces, table } = self.shelves.get(place_of(word))?;
+        let LineBucket { pieces, table } = self.shelves.get(place_of(word))?;
         Some(table.get_or_init(|| Table::of(pieces)))
     }
 
-    fn listed(&self, word: &str) -> Known {
+    fn listed(&self, word: &str) -> WordFlags {
         self.table(word).and_then(|table| table.words.get(word)).copied().unwrap_or_default()
     }
 
     /// Returns the classes of a word in lower case without accents.
-    pub(crate) fn of(&self, word: &str) -> Known {
-        self.entry(word).without(Known::BEGINS)
+    pub(crate) fn of(&self, word: &str) -> WordFlags {
+        self.entry(word).without(WordFlags::BEGINS)
     }
 
     /// Returns the same, and whether names of several words begin with it, so that few words are looked up among these.
-    pub(crate) fn entry(&self, word: &str) -> Known {
+    pub(crate) fn entry(&self, word: &str) -> WordFlags {
         let known = self.listed(word);
         // "docker" is no comparative of "dock".
-        let is_listed = known.has(Known::NAMED.without(Known::FIRST)) && !word.ends_with('s');
-        if known.has(Known::ORDINARY) || is_listed || !self.is_inflected(word) {
+        let is_listed = known.has(WordFlags::NAMED.without(WordFlags::FIRST)) && !word.ends_with('s');
+        if known.has(WordFlags::ORDINARY) || is_listed || !self.is_inflected(word) {
             known
         } else {
-            known.with(Known::ORDINARY)
+            known.with(WordFlags::ORDINARY)
         }
     }
 
@@ -177,7 +177,7 @@ impl Lexicon {
     }
 
     fn has_ordinary(&self, word: &str) -> bool {
-        self.listed(word).has(Known::ORDINARY)
+        self.listed(word).has(WordFlags::ORDINARY)
     }
 
     /// Returns whether a word is a form of an everyday word: plural, past, "-ing", "-ly", "-er", or joined by a hyphen.
@@ -227,7 +227,7 @@ fn place_of_line(line: &str) -> usize {
 }
 
 impl Table {
-    fn of(pieces: &[(Known, &'static str)]) -> Self {
+    fn of(pieces: &[(WordFlags, &'static str)]) -> Self {
         let mut table = Self::default();
         for (known, piece) in pieces {
             for line in piece.lines() {
@@ -240,13 +240,13 @@ impl Table {
         table
     }
 
-    fn mark(&mut self, word: Cow<'static, str>, known: Known) {
+    fn mark(&mut self, word: Cow<'static, str>, known: WordFlags) {
         let of_word = self.words.entry(word).or_default();
         *of_word = of_word.with(known);
     }
 
-    fn add(&mut self, line: &'static str, known: Known) {
-        if known == Known::ORDINARY || line.bytes().all(|b| b.is_ascii_lowercase()) {
+    fn add(&mut self, line: &'static str, known: WordFlags) {
+        if known == WordFlags::ORDINARY || line.bytes().all(|b| b.is_ascii_lowercase()) {
             return self.mark(Cow::Borrowed(line), known);
         }
         let tokens = tokens(line);
@@ -257,22 +257,22 @@ impl Table {
         }
     }
 
-    fn add_word(&mut self, line: &str, word: &Token<'_>, known: Known) {
+    fn add_word(&mut self, line: &str, word: &Token<'_>, known: WordFlags) {
         let is_shouted = word.shape == Shape::Shout && line.len() <= LONGEST_SHOUTED;
-        let is_new = !self.words.get(word.key()).is_some_and(|known| known.has(Known::NAMED));
-        let known = if is_shouted && is_new { known.with(Known::SHOUTED) } else { known };
+        let is_new = !self.words.get(word.key()).is_some_and(|known| known.has(WordFlags::NAMED));
+        let known = if is_shouted && is_new { known.with(WordFlags::SHOUTED) } else { known };
         let key = if word.is_possessive { format!("{}'s", word.key()) } else { word.key().to_owned() };
         self.mark(Cow::Owned(key), known);
         if !is_shouted && let Some(of_word) = self.words.get_mut(word.key()) {
-            *of_word = of_word.without(Known::SHOUTED);
+            *of_word = of_word.without(WordFlags::SHOUTED);
         }
     }
 
-    fn add_phrase(&mut self, first: &Token<'_>, rest: &[Token<'_>], known: Known) {
+    fn add_phrase(&mut self, first: &Token<'_>, rest: &[Token<'_>], known: WordFlags) {
         let keeps_ending = rest.last().is_some_and(|last| last.is_possessive);
         let rest: Vec<String> = rest.iter().map(|token| token.key().to_owned()).collect();
         let second = rest.first().cloned().unwrap_or_default();
-        self.mark(Cow::Owned(first.key().to_owned()), Known::BEGINS);
+        self.mark(Cow::Owned(first.key().to_owned()), WordFlags::BEGINS);
         let phrases = self.phrases.entry(first.key().to_owned()).or_default().entry(second).or_default();
         if let Some(phrase) = phrases.iter_mut().find(|phrase| phrase.rest == rest) {
             phrase.known = phrase.known.with(known);
@@ -317,13 +317,13 @@ mod tests {
     fn words_are_known_in_all_their_forms() {
         let lexicon = Lexicon::built_in();
         for word in ["the", "walked", "stopped", "cities", "making", "quickly", "sign-up", "don't"] {
-            assert!(lexicon.of(word).has(Known::ORDINARY), "{word}");
+            assert!(lexicon.of(word).has(WordFlags::ORDINARY), "{word}");
         }
         for word in ["ljubljana", "anna", "grafana", "zelka"] {
-            assert!(!lexicon.of(word).has(Known::ORDINARY), "{word}");
+            assert!(!lexicon.of(word).has(WordFlags::ORDINARY), "{word}");
         }
-        assert!(lexicon.of("ljubljana").has(Known::PLACE));
-        assert!(lexicon.of("us").has(Known::SHOUTED) && !lexicon.of("nvidia").has(Known::SHOUTED));
+        assert!(lexicon.of("ljubljana").has(WordFlags::PLACE));
+        assert!(lexicon.of("us").has(WordFlags::SHOUTED) && !lexicon.of("nvidia").has(WordFlags::SHOUTED));
         assert!(lexicon.phrases("new", "york").iter().any(|phrase| phrase.rest == ["york"]));
         assert!(lexicon.is_rare("new", &["york".into()]) && !lexicon.is_rare("new", &["house".into()]));
     }

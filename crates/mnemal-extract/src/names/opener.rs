@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::language::language;
 use crate::names::token::Token;
 
@@ -26,7 +26,7 @@ impl Openers {
 }
 
 /// The words, as they are written, in lower case.
-fn words() -> &'static HashSet<&'static str, Quick> {
-    static WORDS: OnceLock<HashSet<&'static str, Quick>> = OnceLock::new();
+fn words() -> &'static HashSet<&'static str, WordHashBuilder> {
+    static WORDS: OnceLock<HashSet<&'static str, WordHashBuilder>> = OnceLock::new();
     WORDS.get_or_init(|| include_str!("../../packs/names/openers.txt").lines().collect())
 }

@@ -5,20 +5,20 @@ use std::sync::OnceLock;
 
 use mnemal_core::{EntityKind, Error, Result};
 
-use crate::hash::Quick;
+use crate::hash::WordHashBuilder;
 use crate::names::lexicon::key;
-use crate::names::set::Known;
 use crate::names::token::{Gap, Token};
+use crate::names::word_flags::WordFlags;
 use crate::section::{PackFile, Section};
 
 /// The words of one language.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    known: HashMap<String, Known, Quick>,
+    known: HashMap<String, WordFlags, WordHashBuilder>,
     /// By their last word.
-    before: HashMap<String, Vec<Cue>, Quick>,
+    before: HashMap<String, Vec<Cue>, WordHashBuilder>,
     /// By their first word.
-    after: HashMap<String, Vec<Cue>, Quick>,
+    after: HashMap<String, Vec<Cue>, WordHashBuilder>,
 }
 
 /// A phrase beside a name that speaks for a kind.
@@ -49,24 +49,24 @@ impl Words {
         let root = file.root();
         let mut words = Self::default();
         let lists = [
-            ("reject", Known::REJECT),
-            ("nationality", Known::NATIONALITY),
-            ("person_first", Known::PERSON_FIRST),
-            ("titles", Known::TITLE),
-            ("kin", Known::KIN),
-            ("animals", Known::ANIMAL),
-            ("particles", Known::PARTICLE),
-            ("of_heads", Known::OF_HEAD),
+            ("reject", WordFlags::REJECT),
+            ("nationality", WordFlags::NATIONALITY),
+            ("person_first", WordFlags::PERSON_FIRST),
+            ("titles", WordFlags::TITLE),
+            ("kin", WordFlags::KIN),
+            ("animals", WordFlags::ANIMAL),
+            ("particles", WordFlags::PARTICLE),
+            ("of_heads", WordFlags::OF_HEAD),
         ];
         for (name, known) in lists {
             words.mark(&root.lines(name)?, known);
         }
         let heads = [
-            ("organization", Known::ORGANIZATION_HEAD),
-            ("location", Known::LOCATION_HEAD),
-            ("event", Known::EVENT_HEAD),
-            ("location_first", Known::LOCATION_FIRST),
-            ("organization_first", Known::ORGANIZATION_FIRST),
+            ("organization", WordFlags::ORGANIZATION_HEAD),
+            ("location", WordFlags::LOCATION_HEAD),
+            ("event", WordFlags::EVENT_HEAD),
+            ("location_first", WordFlags::LOCATION_FIRST),
+            ("organization_first", WordFlags::ORGANIZATION_FIRST),
         ];
         if let Some(section) = root.section("heads")? {
             for (name, known) in heads {
@@ -79,7 +79,7 @@ impl Words {
         Ok(words)
     }
 
-    fn mark(&mut self, list: &[&str], known: Known) {
+    fn mark(&mut self, list: &[&str], known: WordFlags) {
         for word in list {
             let of_word = self.known.entry(key(word)).or_default();
             *of_word = of_word.with(known);
@@ -106,12 +106,14 @@ impl Words {
     }
 
     /// Returns the language's data of a word.
-    pub(crate) fn of(&self, word: &str) -> Known {
+    pub(crate) fn of(&self, word: &str) -> WordFlags {
         let known = self.known.get(word).copied();
         // "heifers" are what a heifer is.
         let single =
             || word.strip_suffix('s').and_then(|single| self.known.get(single)).copied().unwrap_or_default();
-        known.unwrap_or_else(|| if single().has(Known::ANIMAL) { Known::ANIMAL } else { Known::NOTHING })
+        known.unwrap_or_else(|| {
+            if single().has(WordFlags::ANIMAL) { WordFlags::ANIMAL } else { WordFlags::NOTHING }
+        })
     }
 
     /// Calls `found` for each phrase that ends right before `tokens[at]`.
@@ -164,7 +166,12 @@ fn choices(step: &str) -> Vec<String> {
     step.split('|').map(str::to_owned).collect()
 }
 
-fn add(cues: &mut HashMap<String, Vec<Cue>, Quick>, steps: &[Vec<String>], kind: EntityKind, weight: i32) {
+fn add(
+    cues: &mut HashMap<String, Vec<Cue>, WordHashBuilder>,
+    steps: &[Vec<String>],
+    kind: EntityKind,
+    weight: i32,
+) {
     let Some((first, rest)) = steps.split_first() else { return };
     for word in first {
         cues.entry(word.clone()).or_default().push(Cue { steps: rest.to_vec(), kind, weight });
@@ -178,7 +185,7 @@ mod tests {
     #[test]
     fn the_english_pack_is_read_and_a_wrong_one_is_refused() {
         let words = Words::read(include_str!("../../packs/en/names.toml")).unwrap();
-        assert!(words.of("monday").has(Known::REJECT) && words.of("sister").has(Known::KIN));
+        assert!(words.of("monday").has(WordFlags::REJECT) && words.of("sister").has(WordFlags::KIN));
         assert!(Words::read("[[cue]]\nkind = 'nobody'\n").is_err());
         assert!(Words::read("kin = 3\n").is_err());
     }

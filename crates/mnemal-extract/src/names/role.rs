@@ -2,17 +2,17 @@
 
 use mnemal_core::EntityKind;
 
-use crate::names::reading::Reading;
+use crate::names::name_search::NameSearch;
 use crate::names::run::Run;
-use crate::names::set::Known;
 use crate::names::token::{Gap, Shape, Token};
 use crate::names::weights::{ROLE, Weights};
+use crate::names::word_flags::WordFlags;
 
 /// Evidence of an animal before a name: "our dog". Source: own choice; more than a list, a role and a cue together.
 const PET: i32 = 14;
 
 /// Titles, relatives and animals before (or, behind a comma, after) a name.
-pub(crate) fn role(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
+pub(crate) fn role(reading: &NameSearch<'_>, run: &Run, before: &mut Weights) {
     let Some(last) = run.words.start.checked_sub(1) else { return };
     let (Some(token), Some(word)) = (reading.token(run.words.start), reading.token(last)) else { return };
     let known = reading.known(last);
@@ -21,8 +21,8 @@ pub(crate) fn role(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
     if !is_close || word.is_possessive {
         return;
     }
-    let is_title = known.has(Known::TITLE)
-        && (word.shape.is_capital() || run.listed.has(Known::FIRST))
+    let is_title = known.has(WordFlags::TITLE)
+        && (word.shape.is_capital() || run.listed.has(WordFlags::FIRST))
         && token.gap != Gap::Comma;
     if is_title {
         before.raise(EntityKind::Person, ROLE);
@@ -34,9 +34,9 @@ pub(crate) fn role(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
     if is_plain && is_worker(reading, last) {
         before.raise(EntityKind::Person, 6);
     }
-    if known.has(Known::ANIMAL) {
+    if known.has(WordFlags::ANIMAL) {
         before.raise(EntityKind::Animal, PET);
-    } else if known.has(Known::KIN) {
+    } else if known.has(WordFlags::KIN) {
         before.raise(EntityKind::Person, ROLE);
     }
     named_pet(reading, last, before);
@@ -52,27 +52,27 @@ fn is_family(run: &Run, token: &Token<'_>) -> bool {
         && token.shape == Shape::Capital
         && token.key().len() > 4
         && token.key().ends_with('s')
-        && !run.listed.has(Known::NAMED.with(Known::ORDINARY).with(Known::NATIONALITY))
+        && !run.listed.has(WordFlags::NAMED.with(WordFlags::ORDINARY).with(WordFlags::NATIONALITY))
 }
 
 /// Words before "named him" among which an animal is searched. Source: own choice, a long sentence.
 const PET_REACH: usize = 20;
 
 /// "our terrier barks, so we named him Brusk".
-fn named_pet(reading: &Reading<'_>, last: usize, before: &mut Weights) {
+fn named_pet(reading: &NameSearch<'_>, last: usize, before: &mut Weights) {
     let is_pronoun =
         reading.token(last).is_some_and(|word| matches!(word.lower.as_ref(), "him" | "her" | "it" | "them"));
     let is_verb = reading
         .before(last)
         .is_some_and(|verb| matches!(verb.lower.as_ref(), "named" | "called" | "call" | "name"));
     let mut near = last.saturating_sub(PET_REACH)..last;
-    if is_pronoun && is_verb && near.any(|at| reading.known(at).has(Known::ANIMAL)) {
+    if is_pronoun && is_verb && near.any(|at| reading.known(at).has(WordFlags::ANIMAL)) {
         before.raise(EntityKind::Animal, PET);
     }
 }
 
 /// "a colleague called", "my dog is", "a cat by the name of": a role some words before the name.
-fn naming(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
+fn naming(reading: &NameSearch<'_>, run: &Run, before: &mut Weights) {
     let (start, word) = (run.words.start, reading.before(run.words.start));
     let is_capital = reading.token(start).is_some_and(|token| token.shape.is_capital());
     let (reach, is_sure) = match word.map(|word| word.lower.as_ref()) {
@@ -87,16 +87,16 @@ fn naming(reading: &Reading<'_>, run: &Run, before: &mut Weights) {
             break;
         }
         let (known, is_named) = (reading.known(at), back == 2 || is_sure);
-        if known.has(Known::ANIMAL) && is_named {
+        if known.has(WordFlags::ANIMAL) && is_named {
             before.raise(EntityKind::Animal, PET);
-        } else if known.has(Known::KIN) && is_named && back <= 3 && is_capital {
+        } else if known.has(WordFlags::KIN) && is_named && back <= 3 && is_capital {
             before.raise(EntityKind::Person, 7);
         }
     }
 }
 
 /// "our gardener", "my physicist": an agent noun by its ending, with a possessive.
-fn is_worker(reading: &Reading<'_>, at: usize) -> bool {
+fn is_worker(reading: &NameSearch<'_>, at: usize) -> bool {
     let owner = reading.before(at);
     let is_own =
         owner.is_some_and(|owner| matches!(owner.lower.as_ref(), "my" | "our" | "his" | "her" | "their"));
@@ -122,7 +122,7 @@ const THINGS: [&str; 16] = [
 ];
 
 /// "Rex is our dog", "Anna, my sister": a role right after a name.
-pub(crate) fn described(reading: &Reading<'_>, run: &Run, found: &mut Weights) {
+pub(crate) fn described(reading: &NameSearch<'_>, run: &Run, found: &mut Weights) {
     let end = run.words.end;
     let Some(first) = reading.token(end) else { return };
     let (is_verb, is_comma) = (matches!(first.lower.as_ref(), "is" | "was"), first.gap == Gap::Comma);
@@ -138,17 +138,17 @@ pub(crate) fn described(reading: &Reading<'_>, run: &Run, found: &mut Weights) {
             break;
         }
         let known = reading.known(noun);
-        if known.has(Known::ANIMAL) && (is_own || is_some) {
+        if known.has(WordFlags::ANIMAL) && (is_own || is_some) {
             return found.raise(EntityKind::Animal, PET);
         }
-        if known.has(Known::KIN) && is_own {
+        if known.has(WordFlags::KIN) && is_own {
             return found.raise(EntityKind::Person, ROLE);
         }
     }
 }
 
 /// "our dog, Rex": a comma means "called" after "my", "our" and "a".
-fn follows_my(reading: &Reading<'_>, at: usize) -> bool {
+fn follows_my(reading: &NameSearch<'_>, at: usize) -> bool {
     (1..=3).any(|back| {
         at.checked_sub(back).and_then(|at| reading.token(at)).is_some_and(|token| {
             matches!(

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::names::lexicon::Lexicon;
+use crate::names::name_search::{Capitalization, NameSearch};
 use crate::names::pack::Words;
-use crate::names::reading::{Case, Reading};
-use crate::names::set::Known;
 use crate::names::token::{Gap, Shape};
+use crate::names::word_flags::WordFlags;
 
 /// Words that could be one name.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Run {
     /// Places in the list of words.
     pub(crate) words: Range<usize>,
     /// The classes of the whole run.
-    pub(crate) listed: Known,
+    pub(crate) listed: WordFlags,
     /// The lists hold all of its words as one name, or the one word it has.
     pub(crate) is_phrase: bool,
     /// It is written in lower case.
@@ -26,11 +26,11 @@ pub(crate) struct Run {
 impl Run {
     /// The lists know it as something that is no person.
     pub(crate) fn is_phrase_of_things(&self) -> bool {
-        self.listed.has(Known::NAMED) && !self.listed.has(Known::FIRST)
+        self.listed.has(WordFlags::NAMED) && !self.listed.has(WordFlags::FIRST)
     }
 }
 
-impl Reading<'_> {
+impl NameSearch<'_> {
     /// Returns every run of the text, by position.
     pub(crate) fn runs(&self) -> Vec<Run> {
         let mut runs = Vec::new();
@@ -98,11 +98,11 @@ impl Reading<'_> {
     fn lower_at(&self, at: usize) -> Option<Run> {
         let known = self.known(at);
         let token = self.token(at)?;
-        let may_be = known.has(Known::NAMED) || self.follows_naming(at);
+        let may_be = known.has(WordFlags::NAMED) || self.follows_naming(at);
         let is_word = token.shape == Shape::Lower && token.key().len() >= 2;
-        let is_verb = known.has(Known::ORDINARY) && self.follows_role(at)
-            || !known.has(Known::NAMED.without(Known::FIRST)) && self.follows_article(at);
-        (may_be && is_word && !is_verb && !known.has(Known::REJECT)).then(|| Run {
+        let is_verb = known.has(WordFlags::ORDINARY) && self.follows_role(at)
+            || !known.has(WordFlags::NAMED.without(WordFlags::FIRST)) && self.follows_article(at);
+        (may_be && is_word && !is_verb && !known.has(WordFlags::REJECT)).then(|| Run {
             words: at..at + 1,
             listed: known,
             is_phrase: true,
@@ -118,7 +118,7 @@ impl Reading<'_> {
 
     /// "our hens go home": an everyday word after a role is no name.
     fn follows_role(&self, at: usize) -> bool {
-        at.checked_sub(1).is_some_and(|before| self.known(before).has(Known::KIN.with(Known::ANIMAL)))
+        at.checked_sub(1).is_some_and(|before| self.known(before).has(WordFlags::KIN.with(WordFlags::ANIMAL)))
     }
 
     /// "my sister", "our dog", "named" precede a word that no list knows.
@@ -128,8 +128,11 @@ impl Reading<'_> {
         else {
             return false;
         };
-        let is_unknown = !self.known(at).has(Known::ORDINARY.with(Known::REJECT).with(Known::NATIONALITY));
-        is_unknown && self.case(at) == Case::None && self.known(before).has(Known::KIN.with(Known::ANIMAL))
+        let is_unknown =
+            !self.known(at).has(WordFlags::ORDINARY.with(WordFlags::REJECT).with(WordFlags::NATIONALITY));
+        is_unknown
+            && self.case(at) == Capitalization::None
+            && self.known(before).has(WordFlags::KIN.with(WordFlags::ANIMAL))
     }
 
     /// Collects the capitals from here on, splits and trims them, and returns where they end.
@@ -164,16 +167,17 @@ impl Reading<'_> {
     /// Returns whether the words after a listed name make it longer.
     fn goes_on(&self, phrase: &Run, end: usize) -> bool {
         let last = self.known(end - 1);
-        let is_head = last.has(Known::ORGANIZATION_HEAD.with(Known::EVENT_HEAD).with(Known::LOCATION_HEAD));
-        let is_model = phrase.listed.has(Known::PRODUCT) || phrase.listed.has(Known::ORGANIZATION);
+        let is_head =
+            last.has(WordFlags::ORGANIZATION_HEAD.with(WordFlags::EVENT_HEAD).with(WordFlags::LOCATION_HEAD));
+        let is_model = phrase.listed.has(WordFlags::PRODUCT) || phrase.listed.has(WordFlags::ORGANIZATION);
         is_head || is_model
     }
 
     /// Weekdays, months and the like are part of a name only as a given name after another: "Anna May".
     fn splits(&self, at: usize, start: usize) -> bool {
         let known = self.known(at);
-        if known.has(Known::REJECT) {
-            let is_given = known.has(Known::FIRST) && at > start;
+        if known.has(WordFlags::REJECT) {
+            let is_given = known.has(WordFlags::FIRST) && at > start;
             let is_shout = self.token(at).is_some_and(|token| token.shape == Shape::Shout);
             return !is_given || is_shout;
         }
@@ -209,7 +213,7 @@ impl Reading<'_> {
         self.is_capital(end)
             && self
                 .known(end)
-                .has(Known::ORGANIZATION_HEAD.with(Known::LOCATION_HEAD).with(Known::EVENT_HEAD))
+                .has(WordFlags::ORGANIZATION_HEAD.with(WordFlags::LOCATION_HEAD).with(WordFlags::EVENT_HEAD))
     }
 
     /// "&" joins two capitals, "/" does not.
@@ -224,8 +228,10 @@ impl Reading<'_> {
         let before = self.known(at - 1);
         let is_short =
             self.token(at).is_some_and(|token| token.key().len() <= 5 && !token.key().contains(':'));
-        let is_thing = before.has(Known::PRODUCT.with(Known::WORK))
-            || !before.has(Known::ORDINARY.with(Known::FIRST).with(Known::REJECT).with(Known::PLACE));
+        let is_thing = before.has(WordFlags::PRODUCT.with(WordFlags::WORK))
+            || !before.has(
+                WordFlags::ORDINARY.with(WordFlags::FIRST).with(WordFlags::REJECT).with(WordFlags::PLACE),
+            );
         let ends = self.token(at + 1).is_none_or(|next| next.gap != Gap::Space || !next.shape.is_capital());
         is_short && is_thing && ends && self.token(at).is_some_and(|token| token.gap == Gap::Space)
     }
@@ -241,16 +247,17 @@ impl Reading<'_> {
             }
             let known = words.of(token.lower.as_ref());
             let before = self.known(at - 1);
-            let of_head = (start.max(at.saturating_sub(6))..at).any(|at| self.known(at).has(Known::OF_HEAD));
+            let of_head =
+                (start.max(at.saturating_sub(6))..at).any(|at| self.known(at).has(WordFlags::OF_HEAD));
             let fits = match token.lower.as_ref() {
-                "of" | "for" => of_head && before.has(Known::OF_HEAD.with(Known::ORGANIZATION_HEAD)),
+                "of" | "for" => of_head && before.has(WordFlags::OF_HEAD.with(WordFlags::ORGANIZATION_HEAD)),
                 "the" => is_of,
                 "and" | "&" => false,
                 "an" | "am" | "on" | "e" | "y" | "do" | "den" | "le" | "ten" => {
-                    !before.has(Known::ORDINARY)
-                        && (token.lower != "on" || self.known(at - 1).has(Known::PLACE))
+                    !before.has(WordFlags::ORDINARY)
+                        && (token.lower != "on" || self.known(at - 1).has(WordFlags::PLACE))
                 }
-                _ => known.has(Known::PARTICLE),
+                _ => known.has(WordFlags::PARTICLE),
             };
             if !fits {
                 return None;

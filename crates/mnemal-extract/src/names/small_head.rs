@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::names::reading::Reading;
+use crate::names::name_search::NameSearch;
 use crate::names::run::Run;
-use crate::names::set::Known;
 use crate::names::token::{Gap, Shape, Token};
+use crate::names::word_flags::WordFlags;
 
 /// Small words that make one name with the name before them. Source: own choice.
 const SMALL_HEADS: [&str; 51] = [
@@ -110,14 +110,14 @@ const SMALL_MIDDLES: [&str; 44] = [
     "youth",
 ];
 
-impl Reading<'_> {
+impl NameSearch<'_> {
     /// A listed place followed by a lower-case head: "New Quay library".
     pub(crate) fn with_small_head(&self, run: Run) -> Run {
-        let is_place = run.listed.has(Known::PLACE) && !run.is_lower && !run.keeps_ending;
+        let is_place = run.listed.has(WordFlags::PLACE) && !run.is_lower && !run.keeps_ending;
         match self.small_head(&run.words).filter(|_| is_place) {
             Some(end) => Run {
                 words: run.words.start..end,
-                listed: Known::NOTHING,
+                listed: WordFlags::NOTHING,
                 is_phrase: false,
                 is_lower: false,
                 keeps_ending: false,
@@ -156,14 +156,14 @@ impl Reading<'_> {
         let before = self.before(words.start);
         let is_at = before.is_some_and(|before| matches!(before.lower.as_ref(), "at" | "the"));
         let is_any = before.is_some_and(|before| matches!(before.lower.as_ref(), "a" | "an" | "any" | "no"));
-        let is_tool = is_single && known.has(Known::PRODUCT.with(Known::ORGANIZATION));
-        let is_person = is_single && known.has(Known::FIRST) && !known.has(Known::PLACE) && !is_at;
+        let is_tool = is_single && known.has(WordFlags::PRODUCT.with(WordFlags::ORGANIZATION));
+        let is_person = is_single && known.has(WordFlags::FIRST) && !known.has(WordFlags::PLACE) && !is_at;
         let is_verb = is_single && first.key().ends_with("ing");
         let is_start = first.is_initial && (is_verb || first.shape == Shape::Shout);
         words.len() <= MOST_CAPITALS
             && matches!(first.shape, Shape::Capital | Shape::Shout)
             && !(is_start || first.is_possessive || is_tool || is_person || is_any)
-            && !known.has(Known::ORDINARY.with(Known::NATIONALITY).with(Known::REJECT))
+            && !known.has(WordFlags::ORDINARY.with(WordFlags::NATIONALITY).with(WordFlags::REJECT))
             && !self.token(words.end - 1).is_some_and(|last| last.is_possessive)
             && !self.ends_with_head(words)
     }

@@ -5,13 +5,13 @@ use std::ops::Range;
 use mnemal_core::EntityKind;
 use mnemal_text::{Language, is_stop_word};
 
+use crate::names::name_search::NameSearch;
 use crate::names::pack::Words;
-use crate::names::reading::Reading;
 use crate::names::run::Run;
-use crate::names::set::Known;
 use crate::names::token::{Gap, Shape};
+use crate::names::word_flags::WordFlags;
 
-impl Reading<'_> {
+impl NameSearch<'_> {
     /// Trims both ends of a run to the name.
     pub(crate) fn trimmed(&self, words: Range<usize>, runs: &mut Vec<Run>) {
         let mut words = words;
@@ -38,7 +38,7 @@ impl Reading<'_> {
         if is_single && is_letter {
             return;
         }
-        let listed = if is_single { self.known(words.start) } else { Known::NOTHING };
+        let listed = if is_single { self.known(words.start) } else { WordFlags::NOTHING };
         runs.push(Run { words, listed, is_phrase: is_single, is_lower: false, keeps_ending });
     }
 
@@ -57,35 +57,38 @@ impl Reading<'_> {
     fn falls_off_start(&self, words: &Range<usize>) -> bool {
         let known = self.known(words.start);
         let Some(token) = self.token(words.start) else { return true };
-        if known.has(Known::REJECT) && !known.has(Known::FIRST) || !token.shape.is_capital() {
+        if known.has(WordFlags::REJECT) && !known.has(WordFlags::FIRST) || !token.shape.is_capital() {
             return true;
         }
         let is_alone = words.len() == 1;
-        if known.has(Known::TITLE) && !(is_alone && known.has(Known::NAMED)) && !self.is_title_part(words) {
+        if known.has(WordFlags::TITLE)
+            && !(is_alone && known.has(WordFlags::NAMED))
+            && !self.is_title_part(words)
+        {
             return true;
         }
-        if known.has(Known::NATIONALITY) {
+        if known.has(WordFlags::NATIONALITY) {
             return is_alone || !self.ends_with_head(words);
         }
         if matches!(token.lower.as_ref(), "the" | "my" | "our" | "a" | "an" | "this" | "that" | "his" | "her")
         {
             return true;
         }
-        let is_function = !known.has(Known::NAMED)
+        let is_function = !known.has(WordFlags::NAMED)
             && token.shape != Shape::Shout
             && is_stop_word(Language::English, &token.lower);
-        let is_tool = known.has(Known::PRODUCT)
+        let is_tool = known.has(WordFlags::PRODUCT)
             && self.token(words.start + 1).is_some_and(|next| next.shape == Shape::Shout);
-        let is_start = token.is_initial && known.has(Known::ORDINARY) && !is_tool;
+        let is_start = token.is_initial && known.has(WordFlags::ORDINARY) && !is_tool;
         if is_start && !is_alone {
             // "Will Baker", "Rose Miller": a first name that is a word, too.
-            let is_given = known.has(Known::FIRST)
-                && self.known(words.start + 1).without(Known::ORDINARY) != Known::NOTHING
-                && !self.known(words.start + 1).has(Known::FIRST.with(Known::TITLE));
+            let is_given = known.has(WordFlags::FIRST)
+                && self.known(words.start + 1).without(WordFlags::ORDINARY) != WordFlags::NOTHING
+                && !self.known(words.start + 1).has(WordFlags::FIRST.with(WordFlags::TITLE));
             let is_headed = self.ends_with_head(words) && !is_function && !self.is_verb_like(words.start);
             return !is_given
                 && !is_headed
-                && !known.has(Known::LOCATION_FIRST.with(Known::ORGANIZATION_FIRST));
+                && !known.has(WordFlags::LOCATION_FIRST.with(WordFlags::ORGANIZATION_FIRST));
         }
         is_function && !is_alone
     }
@@ -104,25 +107,26 @@ impl Reading<'_> {
         let last = words.end - 1;
         let known = self.known(last);
         let Some(token) = self.token(last) else { return true };
-        if known.has(Known::NATIONALITY) {
+        if known.has(WordFlags::NATIONALITY) {
             return true;
         }
         if token.shape == Shape::Lower {
             return true;
         }
-        let is_plain = known.has(Known::REJECT)
-            && !known.has(Known::FIRST.with(Known::EVENT_HEAD).with(Known::ORGANIZATION_HEAD));
+        let is_plain = known.has(WordFlags::REJECT)
+            && !known.has(WordFlags::FIRST.with(WordFlags::EVENT_HEAD).with(WordFlags::ORGANIZATION_HEAD));
         is_plain
             || words.len() > 1
-                && known.has(Known::TITLE)
-                && !known.has(Known::NAMED)
+                && known.has(WordFlags::TITLE)
+                && !known.has(WordFlags::NAMED)
                 && !self.ends_with_head(words)
     }
 
     /// "Airflow DAG", "Kafka UI", "Godot 4": capitals or digits after a tool are no part of its name.
     fn cut_after_tool(&self, words: &mut Range<usize>) {
         let second = words.start + 1;
-        if words.len() != 2 || !self.known(words.start).has(Known::PRODUCT.with(Known::ORGANIZATION)) {
+        if words.len() != 2 || !self.known(words.start).has(WordFlags::PRODUCT.with(WordFlags::ORGANIZATION))
+        {
             return;
         }
         let is_plain = self.token(second).is_some_and(|token| {
@@ -131,9 +135,10 @@ impl Reading<'_> {
                 || token.shape == Shape::Shout && !token.key().bytes().any(|b| b.is_ascii_digit())
         });
         let known = self.known(second);
-        let is_place =
-            known.has(Known::PLACE) && !known.has(Known::FIRST.with(Known::PRODUCT).with(Known::ORDINARY));
-        words.end -= usize::from(is_place || is_plain && !known.has(Known::NAMED.without(Known::FIRST)));
+        let is_place = known.has(WordFlags::PLACE)
+            && !known.has(WordFlags::FIRST.with(WordFlags::PRODUCT).with(WordFlags::ORDINARY));
+        words.end -=
+            usize::from(is_place || is_plain && !known.has(WordFlags::NAMED.without(WordFlags::FIRST)));
     }
 
     /// "at Hobb's", "in Kellner's": a shop, a pub or a firm, unless a possession follows.
@@ -153,9 +158,10 @@ impl Reading<'_> {
             && is_at
             && is_name
             && ends
-            && !known.has(Known::KIN.with(Known::TITLE).with(Known::REJECT))
-            && (!known.has(Known::ORDINARY) || known.has(Known::PRODUCT.with(Known::ORGANIZATION)))
-            && (words.len() > 1 || !known.has(Known::FIRST))
+            && !known.has(WordFlags::KIN.with(WordFlags::TITLE).with(WordFlags::REJECT))
+            && (!known.has(WordFlags::ORDINARY)
+                || known.has(WordFlags::PRODUCT.with(WordFlags::ORGANIZATION)))
+            && (words.len() > 1 || !known.has(WordFlags::FIRST))
     }
 
     /// "St Anselm's", without a following possession.

@@ -2,7 +2,7 @@
 
 use mnemal_core::EntityKind;
 
-use crate::names::set::Known;
+use crate::names::word_flags::WordFlags;
 
 /// The kinds of names, in the order in which ties are decided.
 pub(crate) const KINDS: [EntityKind; 7] = [
@@ -22,13 +22,13 @@ pub(crate) const ENOUGH: i32 = 4;
 pub(crate) const ROLE: i32 = 9;
 
 /// Evidence of the lists. Source: own choice, on the development halves of the gold sets; see `kind`.
-pub(crate) const LISTED: [(Known, EntityKind, i32); 6] = [
-    (Known::PLACE, EntityKind::Location, 8),
-    (Known::ORGANIZATION, EntityKind::Organization, 7),
-    (Known::PRODUCT, EntityKind::Product, 8),
-    (Known::WORK, EntityKind::Work, 8),
-    (Known::EVENT, EntityKind::Event, 9),
-    (Known::FIRST, EntityKind::Person, 7),
+pub(crate) const LISTED: [(WordFlags, EntityKind, i32); 6] = [
+    (WordFlags::PLACE, EntityKind::Location, 8),
+    (WordFlags::ORGANIZATION, EntityKind::Organization, 7),
+    (WordFlags::PRODUCT, EntityKind::Product, 8),
+    (WordFlags::WORK, EntityKind::Work, 8),
+    (WordFlags::EVENT, EntityKind::Event, 9),
+    (WordFlags::FIRST, EntityKind::Person, 7),
 ];
 
 /// Evidence for each kind, in halves of a point.
@@ -67,14 +67,16 @@ impl Weights {
     }
 
     /// A listed word is rarely something else, whatever its neighbors.
-    pub(crate) fn halve_unlisted(&mut self, listed: Known) {
+    pub(crate) fn halve_unlisted(&mut self, listed: WordFlags) {
         for (known, kind, _) in LISTED {
             for (place, of) in self.0.iter_mut().zip(KINDS) {
                 let is_shared = match of {
                     EntityKind::Person => *place >= ROLE,
                     // A maker and its product share a name, a town and its university or club do.
-                    EntityKind::Organization => *place >= 8 && listed.has(Known::PRODUCT.with(Known::PLACE)),
-                    EntityKind::Product => listed.has(Known::ORGANIZATION),
+                    EntityKind::Organization => {
+                        *place >= 8 && listed.has(WordFlags::PRODUCT.with(WordFlags::PLACE))
+                    }
+                    EntityKind::Product => listed.has(WordFlags::ORGANIZATION),
                     _ => false,
                 };
                 if of == kind && !listed.has(known) && !is_shared {

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn every_pack_can_be_read() {
     for (language, text) in PACKS {
-        if let Err(error) = Pack::parse(language, text) {
+        if let Err(error) = NotePack::parse(language, text) {
             panic!("{language}: {error}");
         }
     }

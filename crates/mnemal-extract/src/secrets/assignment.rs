@@ -145,7 +145,7 @@ pub(crate) fn value(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         let (link, from) = link(text, at, name)?;
         let (range, is_quoted) = operand(text, from, link)?;
         let value = text.get(range.clone())?;
-        if is_secret(value, Form { link, is_quoted, is_chosen }) {
+        if is_secret(value, AssignmentForm { link, is_quoted, is_chosen }) {
             return Some(range);
         }
         // `password: str = "…"` has a type between the two.
@@ -242,13 +242,13 @@ fn bounded(text: &str, from: usize) -> &str {
 }
 
 #[derive(Clone, Copy)]
-struct Form {
+struct AssignmentForm {
     link: Link,
     is_quoted: bool,
     is_chosen: bool,
 }
 
-fn is_secret(value: &str, form: Form) -> bool {
+fn is_secret(value: &str, form: AssignmentForm) -> bool {
     let lower = value.to_ascii_lowercase();
     let bare = lower.trim_end_matches(['!', '.']);
     let shortest = if form.is_chosen { 6 } else { 8 };
@@ -293,7 +293,7 @@ fn has_both(value: &str) -> bool {
 }
 
 /// A password that a person made up has letters and digits, signs inside, or digits only.
-fn is_chosen_password(value: &str, form: Form) -> bool {
+fn is_chosen_password(value: &str, form: AssignmentForm) -> bool {
     if has_both(value) {
         return true;
     }

@@ -165,8 +165,8 @@ fn backslash(rest: &[u8]) -> Option<Piece> {
         b'r' => ('\r', 1),
         b't' => ('\t', 1),
         &quoted @ (b'/' | b'"' | b'\'') => (char::from(quoted), 1),
-        b'u' => (shown(hex(rest.get(slashes + 1..slashes + 5)?)?), 5),
-        b'x' => (shown(hex(rest.get(slashes + 1..slashes + 3)?)?), 3),
+        b'u' => (visible_char(hex(rest.get(slashes + 1..slashes + 5)?)?), 5),
+        b'x' => (visible_char(hex(rest.get(slashes + 1..slashes + 3)?)?), 3),
         _ => return None,
     };
     Some(Piece { shown: Some(shown), width: slashes + width })
@@ -179,11 +179,11 @@ fn percent(rest: &[u8]) -> Option<Piece> {
         at += 2;
     }
     let code = hex(rest.get(at..at + 2)?)?;
-    let shown = if code < 0x80 { shown(code) } else { char::REPLACEMENT_CHARACTER };
+    let shown = if code < 0x80 { visible_char(code) } else { char::REPLACEMENT_CHARACTER };
     Some(Piece { shown: Some(shown), width: at + 2 })
 }
 
-fn shown(code: u32) -> char {
+fn visible_char(code: u32) -> char {
     match char::from_u32(code) {
         Some(BLANK) | None => char::REPLACEMENT_CHARACTER,
         Some(c) => c,

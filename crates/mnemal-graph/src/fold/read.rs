@@ -3,50 +3,50 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    Act, Confidence, EntityId, EntityKind, EventKind, ExtractedFact, Extraction, MentionRow, Predicate, Says,
-    Source, Subject, Support, Value,
+    Act, Confidence, EntityId, EntityKind, EventKind, ExtractedFact, Extraction, IdentityKind, MentionRow,
+    Predicate, Source, Subject, Support, Value,
 };
 use mnemal_extract::predicate::{self, FactType};
 use mnemal_extract::{Ending, EndingScope, OwnWords, endings};
 
-use super::{Fold, Pending, Reading, Resolved};
-use crate::index::{Called, How};
+use super::{ExtractedEvent, Fold, PendingClaims, ResolvedClaim};
+use crate::index::{MatchQuality, NameMention};
 use crate::intake::interval;
 use crate::key::name_key;
-use crate::names::{Said, Saying};
-use crate::resolve::{self, Related, Scene};
+use crate::names::{IdentityStatement, Statement};
+use crate::resolve::{self, RelatedPerson, Scene};
 use crate::{kind, role};
 
 /// Resolution state of one event.
 #[derive(Debug, Default)]
-struct SoFar {
+struct ResolutionState {
     scene: Scene,
     /// The entity that each name resolved to in this event.
     by_name: BTreeMap<String, EntityId>,
     /// Names that the event marks as meaning another bearer.
     others: BTreeSet<String>,
-    pending: Pending,
+    pending: PendingClaims,
 }
 
 impl Fold {
     /// Resolves the claims of an event; pass the result to [`weigh`](Self::weigh) once its subjects are loaded.
-    pub(crate) fn resolve(&mut self, reading: Reading<'_>) -> Pending {
-        let so_far = self.resolved(reading);
-        self.noted(reading, so_far)
+    pub(crate) fn resolve(&mut self, reading: ExtractedEvent<'_>) -> PendingClaims {
+        let so_far = self.resolve_claims(reading);
+        self.record_mentions(reading, so_far)
     }
 
     /// Resolves model-extracted claims of an already processed event: claims only, without new names or merges.
-    pub(crate) fn resolve_found(&mut self, reading: Reading<'_>) -> Pending {
-        let mut so_far = self.resolved(reading);
+    pub(crate) fn resolve_found(&mut self, reading: ExtractedEvent<'_>) -> PendingClaims {
+        let mut so_far = self.resolve_claims(reading);
         so_far.pending.sayings.clear();
         so_far.pending.mentioned.clear();
-        self.noted(reading, so_far)
+        self.record_mentions(reading, so_far)
     }
 
     /// Resolves the claims of an event.
-    fn resolved(&mut self, reading: Reading<'_>) -> SoFar {
-        let said = reading.said();
-        let mut so_far = SoFar::default();
+    fn resolve_claims(&mut self, reading: ExtractedEvent<'_>) -> ResolutionState {
+        let said = reading.statement();
+        let mut so_far = ResolutionState::default();
         let others = reading.extraction.mentions.iter().filter(|mention| mention.is_another);
         so_far.others = others.map(|mention| mention.name.to_lowercase()).collect();
         // Returned when the mentions are recorded.
@@ -62,7 +62,9 @@ impl Fold {
         // Unambiguous names first: they are the context for the others.
         for (name, kind) in said_names(reading.extraction) {
             let found = resolve::candidates(&self.names, name, kind);
-            if let (Some((only, How::Whole | How::Part)), 1) = (found.first_key_value(), found.len()) {
+            if let (Some((only, MatchQuality::Whole | MatchQuality::Part)), 1) =
+                (found.first_key_value(), found.len())
+            {
                 so_far.scene.with.insert(*only);
             }
         }
@@ -76,7 +78,7 @@ impl Fold {
         related.sort_by_key(|fact| (fact.predicate.as_str() != "name", !names_its_role(fact)));
         for fact in related.into_iter().chain(bare) {
             if let Some(claim) = self.claim(reading, fact, speaker, &mut so_far) {
-                so_far.pending.claims.extend(implied(&claim));
+                so_far.pending.claims.extend(implied_claims(&claim));
                 so_far.pending.claims.extend(speaker.and_then(|owner| named_relative(fact, owner, &claim)));
                 so_far.pending.claims.push(claim);
             }
@@ -85,7 +87,7 @@ impl Fold {
     }
 
     /// Records the mentions of an event, and returns the subjects of its claims.
-    fn noted(&mut self, reading: Reading<'_>, mut so_far: SoFar) -> Pending {
+    fn record_mentions(&mut self, reading: ExtractedEvent<'_>, mut so_far: ResolutionState) -> PendingClaims {
         self.mention(reading, &mut so_far);
         let mut pending = so_far.pending;
         pending.ended = self.endings(reading);
@@ -97,7 +99,7 @@ impl Fold {
     }
 
     /// Returns the endings that a person's words state, if any.
-    fn endings(&self, reading: Reading<'_>) -> Option<(EntityId, Vec<Ending>)> {
+    fn endings(&self, reading: ExtractedEvent<'_>) -> Option<(EntityId, Vec<Ending>)> {
         if !matches!(reading.kept.kind, EventKind::UserMessage) {
             return None;
         }
@@ -109,20 +111,22 @@ impl Fold {
 
     fn claim(
         &mut self,
-        reading: Reading<'_>,
+        reading: ExtractedEvent<'_>,
         fact: &ExtractedFact,
         speaker: Option<EntityId>,
-        so_far: &mut SoFar,
-    ) -> Option<Resolved> {
-        let said = reading.said();
+        so_far: &mut ResolutionState,
+    ) -> Option<ResolvedClaim> {
+        let said = reading.statement();
         let subject = match &fact.subject {
             Subject::Speaker => speaker?,
             Subject::Relation { role, name } => {
                 let name = name.as_deref().or_else(|| new_name(fact, role));
-                let who = Related { owner: speaker?, role, name };
-                self.related(who, said, so_far)?
+                let who = RelatedPerson { owner: speaker?, role, name };
+                self.resolve_relative(who, said, so_far)?
             }
-            Subject::Named(name) => self.named(name, kind_of(reading.extraction, name), said, so_far)?,
+            Subject::Named(name) => {
+                self.resolve_named(name, kind_of(reading.extraction, name), said, so_far)?
+            }
         };
         // The mentions of a note's versions are how the versions are found again.
         let is_note = matches!(reading.kept.kind, EventKind::Decision(_));
@@ -154,17 +158,23 @@ impl Fold {
             level: reading.event.level,
             confidence: fact.confidence,
         };
-        Some(Resolved { predicate: fact.predicate.clone(), topic, support })
+        Some(ResolvedClaim { predicate: fact.predicate.clone(), topic, support })
     }
 
     /// Gives the subject of a naming claim its name; an entity that already has it is merged.
-    fn rename(&mut self, subject: EntityId, fact: &ExtractedFact, said: Said<'_>, pending: &mut Pending) {
+    fn rename(
+        &mut self,
+        subject: EntityId,
+        fact: &ExtractedFact,
+        said: Statement<'_>,
+        pending: &mut PendingClaims,
+    ) {
         let Some(entity) = self.names.get(subject) else { return };
         let kind =
             if resolve::is_who(entity.kind) { entity.kind } else { fact.object.kind.unwrap_or(entity.kind) };
         let (text, key) = (fact.object.text.as_str(), name_key(&fact.object.text, kind));
-        let called = Called { text, key: &key, kind };
-        let found = self.names.named(called);
+        let called = NameMention { text, key: &key, kind };
+        let found = self.names.with_name(called);
         let is_nameless = self.names.is_nameless(subject);
         let roles: Vec<(EntityId, String)> = entity.roles.clone();
         let fits = |id: &EntityId| {
@@ -172,33 +182,44 @@ impl Fold {
         };
         let other = found.iter().copied().find(fits).filter(|_| is_nameless && found.len() == 1);
         match other {
-            Some(other) => pending.sayings.push(Saying { one: subject, other, says: Says::Read }),
+            Some(other) => {
+                pending.sayings.push(IdentityStatement { one: subject, other, kind: IdentityKind::Read })
+            }
             None => self.names.call(subject, called, said),
         }
     }
 
-    fn related(&mut self, who: Related<'_>, said: Said<'_>, so_far: &mut SoFar) -> Option<EntityId> {
-        let (id, other) = resolve::related(&mut self.names, who, &self.company, &so_far.scene, said)?;
+    fn resolve_relative(
+        &mut self,
+        who: RelatedPerson<'_>,
+        said: Statement<'_>,
+        so_far: &mut ResolutionState,
+    ) -> Option<EntityId> {
+        let (id, other) =
+            resolve::resolve_relative(&mut self.names, who, &self.company, &so_far.scene, said)?;
         if let Some(name) = who.name {
             so_far.by_name.insert(name.to_lowercase(), id);
         }
-        let saying = |one| Saying { one, other: id, says: Says::Read };
+        let saying = |one| IdentityStatement { one, other: id, kind: IdentityKind::Read };
         so_far.pending.sayings.extend(other.map(saying));
         Some(id)
     }
 
-    fn named(
+    fn resolve_named(
         &mut self,
         name: &str,
         kind: EntityKind,
-        said: Said<'_>,
-        so_far: &mut SoFar,
+        said: Statement<'_>,
+        so_far: &mut ResolutionState,
     ) -> Option<EntityId> {
         if let Some(id) = so_far.by_name.get(&name.to_lowercase()) {
             return Some(*id);
         }
-        let resolve =
-            if so_far.others.contains(&name.to_lowercase()) { resolve::another } else { resolve::named };
+        let resolve = if so_far.others.contains(&name.to_lowercase()) {
+            resolve::another
+        } else {
+            resolve::resolve_name
+        };
         let id = resolve(&mut self.names, (name, kind), &self.company, &so_far.scene, said)?;
         so_far.by_name.insert(name.to_lowercase(), id);
         so_far.scene.with.insert(id);
@@ -208,10 +229,10 @@ impl Fold {
     /// Returns the object of a claim: an entity where it names one, else text.
     fn object(
         &mut self,
-        reading: Reading<'_>,
+        reading: ExtractedEvent<'_>,
         fact: &ExtractedFact,
         subject: EntityId,
-        so_far: &mut SoFar,
+        so_far: &mut ResolutionState,
     ) -> Option<Value> {
         let object = &fact.object;
         let words = || match crate::day::of(fact, reading.kept) {
@@ -227,22 +248,22 @@ impl Fold {
             return Some(Value::Literal { text: number.to_string(), key: number.to_string() });
         }
         if let Some(kind) = object.kind.filter(|_| ends_by_name(fact)) {
-            return self.named(&object.text, kind, reading.said(), so_far).map(Value::Entity);
+            return self.resolve_named(&object.text, kind, reading.statement(), so_far).map(Value::Entity);
         }
         if let Some(role) = role_of(fact) {
             let name = name_of_role(fact).or_else(|| name_said_next(reading.extraction, fact));
             if name.is_none() && !is_role_alone(fact, &role) {
                 return Some(words());
             }
-            let who = Related { owner: subject, role: &role, name };
-            let id = self.related(who, reading.said(), so_far)?;
+            let who = RelatedPerson { owner: subject, role: &role, name };
+            let id = self.resolve_relative(who, reading.statement(), so_far)?;
             so_far.pending.mentioned.entry(id).or_insert(object.span);
             so_far.scene.with.insert(id);
             return Some(Value::Entity(id));
         }
         match object.kind.filter(|kind| kind::is_entity(*kind)) {
             Some(kind) if is_relation || kind != EntityKind::Concept => {
-                let id = self.named(&object.text, kind, reading.said(), so_far)?;
+                let id = self.resolve_named(&object.text, kind, reading.statement(), so_far)?;
                 so_far.pending.mentioned.entry(id).or_insert(object.span);
                 Some(Value::Entity(id))
             }
@@ -262,21 +283,19 @@ impl Fold {
     }
 
     /// Records the mentions of an event and their co-occurrences.
-    fn mention(&mut self, reading: Reading<'_>, so_far: &mut SoFar) {
+    fn mention(&mut self, reading: ExtractedEvent<'_>, so_far: &mut ResolutionState) {
         for mention in &reading.extraction.mentions {
             if !kind::is_entity(mention.kind) || reading.is_echo(mention.span) {
                 continue;
             }
             let name = (mention.name.as_str(), mention.kind);
-            let resolve = if mention.is_another { resolve::another } else { resolve::named };
-            let id = so_far
-                .by_name
-                .get(&mention.name.to_lowercase())
-                .copied()
-                .or_else(|| resolve(&mut self.names, name, &self.company, &so_far.scene, reading.said()));
+            let resolve = if mention.is_another { resolve::another } else { resolve::resolve_name };
+            let id = so_far.by_name.get(&mention.name.to_lowercase()).copied().or_else(|| {
+                resolve(&mut self.names, name, &self.company, &so_far.scene, reading.statement())
+            });
             if let Some(id) = id {
                 if let Some(word) = &mention.kind_word {
-                    self.names.call_kind(id, mention.kind, word, reading.said());
+                    self.names.call_kind(id, mention.kind, word, reading.statement());
                 }
                 so_far.pending.mentioned.entry(id).or_insert(mention.span);
             }
@@ -284,7 +303,7 @@ impl Fold {
         let all: BTreeSet<EntityId> = so_far.pending.mentioned.keys().copied().collect();
         let mut named = std::mem::take(&mut so_far.scene.named);
         for (id, span) in &so_far.pending.mentioned {
-            self.names.record_source(*id, reading.said());
+            self.names.record_source(*id, reading.statement());
             let source = Source { event: reading.event.id, span: *span };
             let (session, occurred_at) = (reading.kept.session.clone(), reading.kept.occurred_at);
             let row = MentionRow { source, entity: *id, session, occurred_at };
@@ -304,17 +323,18 @@ impl Fold {
 }
 
 /// Returns the claims that a claim implies: a purchase implies ownership from then on.
-fn implied(claim: &Resolved) -> Vec<Resolved> {
+fn implied_claims(claim: &ResolvedClaim) -> Vec<ResolvedClaim> {
     let info = predicate::of(claim.predicate.as_str()).filter(|_| claim.support.act == Act::Assert);
     let names = info.iter().flat_map(|info| &info.implies);
-    let of =
-        |name: &String| Some(Resolved { predicate: Predicate::new(name.as_str()).ok()?, ..claim.clone() });
+    let of = |name: &String| {
+        Some(ResolvedClaim { predicate: Predicate::new(name.as_str()).ok()?, ..claim.clone() })
+    };
     names.filter_map(of).collect()
 }
 
 /// Returns the claim about the speaker that naming a relative implies: "my dog is called Fips" states that the speaker
 /// has a dog, and that it is Fips.
-fn named_relative(fact: &ExtractedFact, owner: EntityId, claim: &Resolved) -> Option<Resolved> {
+fn named_relative(fact: &ExtractedFact, owner: EntityId, claim: &ResolvedClaim) -> Option<ResolvedClaim> {
     let Subject::Relation { role, .. } = &fact.subject else { return None };
     let is_name = fact.predicate.as_str() == "name" && fact.act == Act::Assert;
     let role = Some(role::normal(role)).filter(|_| is_name)?;
@@ -322,7 +342,7 @@ fn named_relative(fact: &ExtractedFact, owner: EntityId, claim: &Resolved) -> Op
     let topic = Some(role).filter(|_| predicate.as_str() != "partner");
     let object = Value::Entity(claim.support.subject);
     let support = Support { subject: owner, object, ..claim.support.clone() };
-    Some(Resolved { predicate, topic, support })
+    Some(ResolvedClaim { predicate, topic, support })
 }
 
 /// Returns the role of a claim's object for its subject, for `relative`, `partner`, `pet` and `knows`.

@@ -104,16 +104,16 @@ pub(super) fn compare_entities<'e>(
 }
 
 /// Identity of a fact version across producers.
-type Said<'f> = (EventId, EntityId, &'f str, Option<&'f str>, String, Timestamp);
+type VersionIdentity<'f> = (EventId, EntityId, &'f str, Option<&'f str>, String, Timestamp);
 
-fn said(fact: &Fact) -> Option<Said<'_>> {
+fn identity(fact: &Fact) -> Option<VersionIdentity<'_>> {
     let event = first(fact)?.event;
     let (predicate, topic) = (fact.predicate.as_str(), fact.topic.as_deref());
     Some((event, fact.subject, predicate, topic, fact.object.key(), fact.created_at))
 }
 
 fn count_facts(old: &BTreeMap<FactId, &Fact>, new: &BTreeMap<FactId, &Fact>, difference: &mut Difference) {
-    let (mut old, new) = (by_said(old), by_said(new));
+    let (mut old, new) = (by_identity(old), by_identity(new));
     for (key, facts) in new {
         let mut before = old.remove(&key).unwrap_or_default().into_iter();
         for fact in facts {
@@ -128,10 +128,12 @@ fn count_facts(old: &BTreeMap<FactId, &Fact>, new: &BTreeMap<FactId, &Fact>, dif
     old.into_values().flatten().for_each(|fact| note(Change::Gone, fact, difference));
 }
 
-fn by_said<'f>(facts: &BTreeMap<FactId, &'f Fact>) -> BTreeMap<Option<Said<'f>>, Vec<&'f Fact>> {
+fn by_identity<'f>(
+    facts: &BTreeMap<FactId, &'f Fact>,
+) -> BTreeMap<Option<VersionIdentity<'f>>, Vec<&'f Fact>> {
     let mut all: BTreeMap<_, Vec<&Fact>> = BTreeMap::new();
     for fact in facts.values() {
-        all.entry(said(fact)).or_default().push(fact);
+        all.entry(identity(fact)).or_default().push(fact);
     }
     all
 }

@@ -136,12 +136,12 @@ impl Knowledge {
 /// nothing in quarantine.
 pub(super) fn readable(event: &Event) -> Option<&NewEvent> {
     let is_speech = matches!(event.role, Role::User | Role::Assistant | Role::Document);
-    event.kept().filter(|_| is_speech && event.quarantined.is_none())
+    event.body().filter(|_| is_speech && event.quarantined.is_none())
 }
 
 /// A note in the form that the graph reads.
 #[derive(Debug)]
-pub(super) struct Noted {
+pub(super) struct GraphNote {
     /// The content. The versions of a note under one key form a session of their own; the speaker name is removed, because
     /// what a note says about the user is not about its author.
     pub(super) kept: NewEvent,
@@ -150,13 +150,13 @@ pub(super) struct Noted {
 }
 
 /// Returns the note that an event stores, unless it is in quarantine.
-pub(super) fn noted(event: &Event) -> Option<Noted> {
-    let kept = event.kept().filter(|_| event.quarantined.is_none())?;
+pub(super) fn note_of(event: &Event) -> Option<GraphNote> {
+    let kept = event.body().filter(|_| event.quarantined.is_none())?;
     let EventKind::Decision(Decision::Remember(note)) = &kept.kind else { return None };
     let session = note.key.as_ref().and_then(|key| SessionId::new(format!("note {}", key.as_str())).ok());
     let has_key = session.is_some();
     let session = session.unwrap_or_else(|| kept.session.clone());
-    Some(Noted { kept: NewEvent { session, speaker: None, ..kept.clone() }, has_key })
+    Some(GraphNote { kept: NewEvent { session, speaker: None, ..kept.clone() }, has_key })
 }
 
 #[cfg(test)]

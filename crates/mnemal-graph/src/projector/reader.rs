@@ -6,18 +6,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mnemal_core::{
-    Deed, EntityId, Error, ErrorKind, Event, EventFilter, EventId, EventKind, EventStore, Extraction,
-    Extractor, FactFilter, GraphStore, MentionFilter, NewEvent, Operation, Pointed, Producer, Result, Role,
-    SessionId, Utterance, Within,
+    ClaimSpans, EntityId, Error, ErrorKind, Event, EventFilter, EventId, EventKind, EventStore, Extraction,
+    Extractor, FactFilter, GraphStore, MentionFilter, NewEvent, Operation, OperationKind, Producer, Result,
+    Role, SessionId, Utterance, Within,
 };
 
-use super::knowledge::{BEFORE, Knowledge, Noted, noted, readable};
-use crate::fold::{Fold, Pending, Reading};
-use crate::found;
+use super::knowledge::{BEFORE, GraphNote, Knowledge, note_of, readable};
+use crate::fold::{ExtractedEvent, Fold, PendingClaims};
+use crate::model_claims;
 
 /// The reason why an event is not in the rows.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum IntakeError {
     /// A database error; the event can be read later.
     Store(Error),
     /// The extractor panicked; the state is unchanged, except that the event was recorded.
@@ -26,7 +26,7 @@ pub(super) enum Trouble {
     Broken,
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for IntakeError {
     fn from(error: Error) -> Self {
         Self::Store(error)
     }
@@ -48,9 +48,9 @@ impl Reader {
         event: &Event,
         producer: &Producer,
         broken: &BTreeSet<EventId>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), IntakeError> {
         let is_broken = broken.contains(&event.id);
-        if let Some(note) = noted(event) {
+        if let Some(note) = note_of(event) {
             return if is_broken { Ok(()) } else { self.note(known, (event, &note), producer).await };
         }
         if event.role == Role::Decision {
@@ -58,16 +58,16 @@ impl Reader {
         }
         let Some(kept) = readable(event) else { return Ok(()) };
         if known.lacks(&kept.session) {
-            let recent = self.before(event, kept).await?;
+            let recent = self.recent_events(event, kept).await?;
             known.know_recent(&kept.session, recent);
         }
         let read = if is_broken { Some(Extraction::default()) } else { self.read(known, event, kept) };
         known.hear(event, &kept.session);
-        let extraction = read.ok_or(Trouble::Unread)?;
-        let reading = Reading { event, kept, extraction: &extraction, producer };
-        let (is_new, unknown) = guarded(|| known.fold.unknown_company(reading))?;
+        let extraction = read.ok_or(IntakeError::Unread)?;
+        let reading = ExtractedEvent { event, kept, extraction: &extraction, producer };
+        let (is_new, unknown) = catch_panic(|| known.fold.unknown_company(reading))?;
         self.load_company(&mut known.fold, is_new.then_some(&kept.session), &unknown, event).await?;
-        let pending = guarded(|| known.fold.resolve(reading))?;
+        let pending = catch_panic(|| known.fold.resolve(reading))?;
         self.weigh(known, reading, pending).await
     }
 
@@ -75,17 +75,18 @@ impl Reader {
     async fn note(
         &self,
         known: &mut Knowledge,
-        (event, note): (&Event, &Noted),
+        (event, note): (&Event, &GraphNote),
         producer: &Producer,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), IntakeError> {
         let names = known.fold.names.gazetteer();
         let utterance = Utterance { event, before: &[], known: names };
-        let extraction = guarded(|| self.extractor.extract(&utterance)).map_err(|_| Trouble::Unread)?;
-        let reading = Reading { event, kept: &note.kept, extraction: &extraction, producer };
-        let (is_new, unknown) = guarded(|| known.fold.unknown_company(reading))?;
+        let extraction =
+            catch_panic(|| self.extractor.extract(&utterance)).map_err(|_| IntakeError::Unread)?;
+        let reading = ExtractedEvent { event, kept: &note.kept, extraction: &extraction, producer };
+        let (is_new, unknown) = catch_panic(|| known.fold.unknown_company(reading))?;
         self.load_company(&mut known.fold, is_new.then_some(&note.kept.session), &unknown, event).await?;
         let earlier = if note.has_key { known.fold.named_in(&note.kept.session) } else { BTreeSet::new() };
-        let mut pending = guarded(|| known.fold.resolve(reading))?;
+        let mut pending = catch_panic(|| known.fold.resolve(reading))?;
         if !earlier.is_empty() {
             pending.concern(earlier);
             pending.replace(&note.kept.session);
@@ -96,7 +97,7 @@ impl Reader {
     /// Extracts from an event with the preceding ones and the known names; `None` on a panic.
     fn read(&self, known: &mut Knowledge, event: &Event, kept: &NewEvent) -> Option<Extraction> {
         let (before, names) = known.scene(&kept.session);
-        guarded(|| self.extractor.extract(&Utterance { event, before, known: names.gazetteer() })).ok()
+        catch_panic(|| self.extractor.extract(&Utterance { event, before, known: names.gazetteer() })).ok()
     }
 
     /// Whether an unread event can be read now.
@@ -104,29 +105,34 @@ impl Reader {
         let Some(event) = self.events.get(&[id]).await?.pop() else { return Ok(false) };
         let gazetteer = known.fold.names.gazetteer();
         let mut before = match readable(&event) {
-            Some(kept) => self.before(&event, kept).await?,
-            None if noted(&event).is_some() => VecDeque::new(),
+            Some(kept) => self.recent_events(&event, kept).await?,
+            None if note_of(&event).is_some() => VecDeque::new(),
             None => return Ok(false),
         };
         let before: &[Event] = before.make_contiguous();
         let read = || self.extractor.extract(&Utterance { event: &event, before, known: gazetteer });
-        Ok(guarded(read).is_ok())
+        Ok(catch_panic(read).is_ok())
     }
 
     /// Folds a person's decision about the graph.
-    async fn decide(&self, known: &mut Knowledge, event: &Event, producer: &Producer) -> Result<(), Trouble> {
-        let Some(kept) = event.kept().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
+    async fn decide(
+        &self,
+        known: &mut Knowledge,
+        event: &Event,
+        producer: &Producer,
+    ) -> Result<(), IntakeError> {
+        let Some(kept) = event.body().filter(|_| event.quarantined.is_none()) else { return Ok(()) };
         if let Some(found) = found_by(kept) {
             return self.find(known, (event, kept), found, producer).await;
         }
-        let mut pending = guarded(|| known.fold.decide(event, kept, producer))?;
+        let mut pending = catch_panic(|| known.fold.decide(event, kept, producer))?;
         if let Some(undone) = pending.undone {
             let taken_back = match self.events.get(&[undone]).await {
                 Ok(mut found) => found.pop(),
                 Err(error) if error.kind() == ErrorKind::NotFound => None,
                 Err(error) => return Err(error.into()),
             };
-            let turn = taken_back.as_ref().and_then(Event::kept).and_then(found_by).map(|(turn, _)| turn);
+            let turn = taken_back.as_ref().and_then(Event::body).and_then(found_by).map(|(turn, _)| turn);
             if let Some(turn) = turn {
                 pending.take_back_found_in(turn);
             }
@@ -139,12 +145,12 @@ impl Reader {
             let filter = FactFilter { sources: Within::Only(withdrawn), ..FactFilter::all() };
             pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));
         }
-        if let Some(predicate) = known.fold.ruled(&pending).filter(|_| !known.fold.is_whole()) {
+        if let Some(predicate) = known.fold.ruled_predicate(&pending).filter(|_| !known.fold.is_whole()) {
             let filter = FactFilter { predicates: Within::Only(vec![predicate]), ..FactFilter::all() };
             pending.concern(self.graph.believed(&filter).await?.into_iter().map(|fact| fact.subject));
         }
         let extraction = Extraction::default();
-        self.weigh(known, Reading { event, kept, extraction: &extraction, producer }, pending).await
+        self.weigh(known, ExtractedEvent { event, kept, extraction: &extraction, producer }, pending).await
     }
 
     /// Folds a model's findings in a turn; findings that its words do not support, or that the turn no longer holds, are
@@ -153,9 +159,9 @@ impl Reader {
         &self,
         known: &mut Knowledge,
         (operation, decided): (&Event, &NewEvent),
-        (turn, claims): (EventId, &[Pointed]),
+        (turn, claims): (EventId, &[ClaimSpans]),
         producer: &Producer,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), IntakeError> {
         let Some(mut turn) = self.events.get(&[turn]).await?.pop() else { return Ok(()) };
         if turn.seq >= operation.seq {
             return Ok(());
@@ -165,16 +171,16 @@ impl Reader {
         let Some(kept) = readable(&turn) else { return Ok(()) };
         let names = known.fold.names.gazetteer();
         let utterance = Utterance { event: &turn, before: &[], known: names };
-        let extraction = guarded(|| found::read(&utterance, claims))?;
+        let extraction = catch_panic(|| model_claims::read(&utterance, claims))?;
         if extraction.facts.is_empty() {
             return Ok(());
         }
-        let reading = Reading { event: &turn, kept, extraction: &extraction, producer };
-        let (is_new, unknown) = guarded(|| known.fold.unknown_company(reading))?;
+        let reading = ExtractedEvent { event: &turn, kept, extraction: &extraction, producer };
+        let (is_new, unknown) = catch_panic(|| known.fold.unknown_company(reading))?;
         self.load_company(&mut known.fold, is_new.then_some(&kept.session), &unknown, &turn).await?;
-        let pending = guarded(|| known.fold.resolve_found(reading))?;
+        let pending = catch_panic(|| known.fold.resolve_found(reading))?;
         let nothing = Extraction::default();
-        let by = Reading { event: operation, kept: decided, extraction: &nothing, producer };
+        let by = ExtractedEvent { event: operation, kept: decided, extraction: &nothing, producer };
         self.weigh(known, by, pending).await
     }
 
@@ -182,13 +188,13 @@ impl Reader {
     async fn weigh(
         &self,
         known: &mut Knowledge,
-        reading: Reading<'_>,
-        mut pending: Pending,
-    ) -> Result<(), Trouble> {
-        guarded(|| known.fold.shift(reading.event, &mut pending))?;
+        reading: ExtractedEvent<'_>,
+        mut pending: PendingClaims,
+    ) -> Result<(), IntakeError> {
+        catch_panic(|| known.fold.shift(reading.event, &mut pending))?;
         self.load_facts(&mut known.fold, &pending.subjects()).await?;
         self.load_leading(&mut known.fold, &pending.objects()).await?;
-        guarded(|| known.fold.weigh(reading, &pending))
+        catch_panic(|| known.fold.weigh(reading, &pending))
     }
 
     /// Loads the believed facts of subjects.
@@ -238,7 +244,7 @@ impl Reader {
 
     /// Returns the preceding events of the session, oldest first. Scans backward from the head, because mostly the newest
     /// events are read.
-    async fn before(&self, event: &Event, kept: &NewEvent) -> Result<VecDeque<Event>> {
+    async fn recent_events(&self, event: &Event, kept: &NewEvent) -> Result<VecDeque<Event>> {
         let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
         let mut limit = NonZeroUsize::MIN.saturating_add(2 * BEFORE);
         loop {
@@ -256,14 +262,16 @@ impl Reader {
 }
 
 /// Returns the turn of a model finding and its claims.
-fn found_by(kept: &NewEvent) -> Option<(EventId, &[Pointed])> {
+fn found_by(kept: &NewEvent) -> Option<(EventId, &[ClaimSpans])> {
     match &kept.kind {
-        EventKind::Operation(Operation { deed: Deed::Claim { turn, claims }, .. }) => Some((*turn, claims)),
+        EventKind::Operation(Operation { kind: OperationKind::Claim { turn, claims }, .. }) => {
+            Some((*turn, claims))
+        }
         _ => None,
     }
 }
 
 /// Runs code that may panic on foreign data; the panic message is not passed on, because it may hold user content.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Trouble> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| Trouble::Broken)
+fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, IntakeError> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| IntakeError::Broken)
 }

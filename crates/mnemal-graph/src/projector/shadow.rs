@@ -16,7 +16,7 @@ use mnemal_core::{
 
 use super::difference::{Rows, compare_entities};
 use super::knowledge::Knowledge;
-use super::reader::{Reader, Trouble};
+use super::reader::{IntakeError, Reader};
 use crate::graph::own;
 use crate::names::Names;
 
@@ -141,15 +141,15 @@ impl Shadow {
             match reader.take_in(&mut self.known, &event, &self.producer, &self.broken).await {
                 Ok(()) if self.broken.contains(&event.id) => self.dead.push(letter(BROKEN)),
                 Ok(()) => {}
-                Err(Trouble::Unread) => self.dead.push(letter(UNREAD)),
+                Err(IntakeError::Unread) => self.dead.push(letter(UNREAD)),
                 // The state is corrupt; start again from the beginning, without this event.
-                Err(Trouble::Broken) => {
+                Err(IntakeError::Broken) => {
                     self.broken.insert(event.id);
                     let names = self.known.fold.names.of_nobody();
                     *self = Self::start(reader, self.producer.clone(), self.broken.clone(), names).await?;
                     return Ok(());
                 }
-                Err(Trouble::Store(error)) => return Err(error),
+                Err(IntakeError::Store(error)) => return Err(error),
             }
         }
         self.rows.take(self.known.fold.take_delta());

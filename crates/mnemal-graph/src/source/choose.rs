@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    Because, Entity, EntityId, EntityKind, EventId, Fact, FactId, FactStatus, Fragment, Level, ScorePart,
-    Section, Timestamp, TokenCount,
+    Entity, EntityId, EntityKind, EventId, Fact, FactId, FactStatus, Fragment, InclusionReason, Level,
+    ScorePart, Section, Timestamp, TokenCount,
 };
 use mnemal_extract::predicate::{self, PredicateInfo};
 
-use super::line::Line;
-use crate::asked::{Asked, Words};
+use super::line::FactLine;
 use crate::kind;
-use crate::say::Names;
+use crate::query_analysis::{QueryAnalysis, WordSet};
 use crate::stems::Stems;
+use crate::verbalize::Names;
 
 /// Facts per entity, and general facts about the user, at [`BUDGET`]. Source: AD-16, at most ten facts per entity.
 const LANE: u32 = 10;
@@ -42,30 +42,30 @@ const ALWAYS: [&str; 7] = ["name", "pronouns", "lives_in", "timezone", "speaks",
 const WEIGHTS: [f32; 3] = [1.0, 0.5, 0.25];
 /// Facts with their entities' names, and the words that each shares with the question.
 #[derive(Debug)]
-pub(super) struct Known {
-    facts: Vec<Read>,
+pub(super) struct FactCandidates {
+    facts: Vec<FactFeatures>,
     names: Names,
 }
 
 /// A fact with precomputed question features.
 #[derive(Debug)]
-struct Read {
+struct FactFeatures {
     fact: Arc<Fact>,
     /// The question words in its value or topic, or that ask for its predicate.
-    said: Words,
+    said: WordSet,
     strength: f32,
 }
 
-impl Known {
-    pub(super) fn new(facts: Vec<Arc<Fact>>, names: Names, asked: &Asked, stems: &Stems) -> Self {
+impl FactCandidates {
+    pub(super) fn new(facts: Vec<Arc<Fact>>, names: Names, asked: &QueryAnalysis, stems: &Stems) -> Self {
         let read = |fact: Arc<Fact>| {
-            let mut said = asked.shared(names.value(&fact.object), stems);
-            let topic = fact.topic.as_deref().map(|topic| asked.shared(topic, stems));
+            let mut said = asked.shared_words(names.value(&fact.object), stems);
+            let topic = fact.topic.as_deref().map(|topic| asked.shared_words(topic, stems));
             let role = fact.topic.as_deref().and_then(|topic| asked.for_role(topic));
             for words in topic.iter().chain(role).chain(asked.for_predicate(fact.predicate.as_str())) {
                 said.extend(words);
             }
-            Read { said, strength: fact.strength(), fact }
+            FactFeatures { said, strength: fact.strength(), fact }
         };
         Self { facts: facts.into_iter().map(read).collect(), names }
     }
@@ -110,7 +110,7 @@ const BY_TOPIC: [&str; 9] =
 
 /// Whether the user's facts of this predicate are looked up: for any question, by topic, or because the question asks for
 /// them.
-pub(super) fn is_looked_up(info: &PredicateInfo, asked: &Asked) -> bool {
+pub(super) fn is_looked_up(info: &PredicateInfo, asked: &QueryAnalysis) -> bool {
     let name = info.name.as_str();
     let of_question = || BY_TOPIC.contains(&name) && asked.n_words() > 0;
     is_known_always(info) || of_question() || asked.for_predicate(name).is_some()
@@ -122,7 +122,7 @@ fn is_known_always(info: &PredicateInfo) -> bool {
 
 /// Whether a fact may be shown for a question: it is valid, or over where the question asks about the past, and has a
 /// source other than the agent.
-pub(super) fn may_enter(fact: &Fact, asked: &Asked) -> bool {
+pub(super) fn may_enter(fact: &Fact, asked: &QueryAnalysis) -> bool {
     let stands = match fact.status {
         FactStatus::Active | FactStatus::Disputed => true,
         FactStatus::Superseded => asked.looks_back || fact.invalid_at.is_some(),
@@ -142,14 +142,14 @@ fn is_unsure(fact: &Fact) -> bool {
 
 /// An uncertain answering fact, shown as a quote of its source.
 #[derive(Debug)]
-pub(super) struct Quoted<'k> {
+pub(super) struct QuotedFact<'k> {
     pub(super) fact: &'k Fact,
     pub(super) parts: Vec<ScorePart>,
 }
 
 /// A candidate for selection.
 #[derive(Clone, Copy, Debug)]
-struct Ranked {
+struct RankedFact {
     /// Index among the known facts.
     place: usize,
     fact: FactId,
@@ -159,9 +159,9 @@ struct Ranked {
 }
 
 /// The selection so far.
-pub(super) struct Choice<'k> {
-    known: &'k Known,
-    asked: &'k Asked,
+pub(super) struct Selection<'k> {
+    known: &'k FactCandidates,
+    asked: &'k QueryAnalysis,
     stems: &'k Stems,
     budget: TokenCount,
     /// The moment that is asked about.
@@ -171,10 +171,10 @@ pub(super) struct Choice<'k> {
     fragments: Vec<Fragment>,
 }
 
-impl<'k> Choice<'k> {
+impl<'k> Selection<'k> {
     pub(super) fn new(
-        known: &'k Known,
-        (asked, stems): (&'k Asked, &'k Stems),
+        known: &'k FactCandidates,
+        (asked, stems): (&'k QueryAnalysis, &'k Stems),
         (budget, world): (TokenCount, Timestamp),
     ) -> Self {
         let is_taken = vec![false; known.facts.len()];
@@ -182,7 +182,7 @@ impl<'k> Choice<'k> {
     }
 
     /// Returns how many facts that were not asked for fit this budget: none in a small one.
-    fn unasked(&self, lane: u32) -> usize {
+    fn unasked_limit(&self, lane: u32) -> usize {
         let room = self.budget.0.min(BUDGET).saturating_sub(ROOM);
         (lane * room / (BUDGET - ROOM)) as usize
     }
@@ -198,7 +198,7 @@ impl<'k> Choice<'k> {
 
     /// Selects long-term facts about the user, safety first, independent of the question.
     pub(super) fn knowledge(&mut self) {
-        let ranked = self.ranked(|choice, read| {
+        let ranked = self.rank(|choice, read| {
             let fact = &read.fact;
             let may_last = fact.level == Level::User
                 && fact.status != FactStatus::Superseded
@@ -208,39 +208,39 @@ impl<'k> Choice<'k> {
             // Strength is at most 1.
             info.map(|info| (if info.is_safety { 2.0 + read.strength } else { read.strength }, false))
         });
-        let chosen = first(ranked, self.unasked(LANE));
+        let chosen = first(ranked, self.unasked_limit(LANE));
         self.take(&chosen, |_, read| {
-            (Section::Knowledge, vec![part("strength", read.strength, 1.0)], Because::Section)
+            (Section::Knowledge, vec![part("strength", read.strength, 1.0)], InclusionReason::Section)
         });
     }
 
     /// Selects facts with an entity as subject or object, answering ones first.
-    pub(super) fn of_entity(&mut self, entity: &Entity, because: Because) {
+    pub(super) fn of_entity(&mut self, entity: &Entity, because: InclusionReason) {
         let section = match kind::class(entity.kind) {
             "what" if entity.kind != EntityKind::Organization => Section::Topics,
             _ => Section::Entity,
         };
-        let mut names = Words::default();
+        let mut names = WordSet::default();
         for name in &entity.names {
-            names.extend(&self.asked.shared(&name.text, self.stems));
+            names.extend(&self.asked.shared_words(&name.text, self.stems));
         }
         let is_open = self.asked.is_open(&names);
-        let ranked = self.ranked(|choice, read| {
+        let ranked = self.rank(|choice, read| {
             let concerns = read.fact.subject == entity.id || read.fact.object.entity() == Some(entity.id);
             concerns.then(|| choice.score_of(read, &names))
         });
         let asked_for = ranked.iter().filter(|one| is_open || one.answers).copied().collect();
         let mut chosen = first(asked_for, self.most(LANE));
         if chosen.is_empty() {
-            chosen = first(ranked, self.most(LANE).min(self.unasked(UNASKED)));
+            chosen = first(ranked, self.most(LANE).min(self.unasked_limit(UNASKED)));
         }
         self.take(&chosen, |choice, read| (section, choice.parts_of(read, &names).to_vec(), because));
     }
 
     /// Selects the facts that the question asks about the user; `about` restricts the entities that a fact may lead to.
     pub(super) fn of_owner(&mut self, about: Option<&[Arc<Entity>]>) {
-        let none = Words::default();
-        let mut ranked = self.ranked(|choice, read| {
+        let none = WordSet::default();
+        let mut ranked = self.rank(|choice, read| {
             let leads =
                 |to: &[Arc<Entity>]| to.iter().any(|entity| read.fact.object.entity() == Some(entity.id));
             let is_meant = choice.known.names.is_owner(read.fact.subject) && about.is_none_or(leads);
@@ -251,11 +251,12 @@ impl<'k> Choice<'k> {
         self.take(&chosen, |choice, read| {
             let topic = read.fact.topic.as_deref();
             let is_asked = |topic: &str| {
-                choice.asked.for_role(topic).is_some() || !choice.asked.shared(topic, choice.stems).is_empty()
+                choice.asked.for_role(topic).is_some()
+                    || !choice.asked.shared_words(topic, choice.stems).is_empty()
             };
             let of_topic = topic.is_some_and(is_asked);
             let section = if of_topic { Section::Topics } else { Section::Entity };
-            (section, choice.parts_of(read, &none).to_vec(), Because::Query)
+            (section, choice.parts_of(read, &none).to_vec(), InclusionReason::Query)
         });
     }
 
@@ -263,12 +264,12 @@ impl<'k> Choice<'k> {
     /// answers that was stated since.
     ///
     /// "Where do I work?" shares no word with its answer; a question with further words is answered through those.
-    pub(super) fn quoted(&self, named: &[Arc<Entity>]) -> Vec<Quoted<'k>> {
-        let none = Words::default();
+    pub(super) fn quoted_facts(&self, named: &[Arc<Entity>]) -> Vec<QuotedFact<'k>> {
+        let none = WordSet::default();
         // The words that name the subject are not content.
         let mut words = self.asked.of_roles();
         for name in named.iter().flat_map(|entity| &entity.names) {
-            words.extend(&self.asked.shared(&name.text, self.stems));
+            words.extend(&self.asked.shared_words(&name.text, self.stems));
         }
         let is_named = |id: EntityId| named.iter().any(|entity| entity.id == id);
         let ranked = self.ranked_of(is_unsure, |choice, read| {
@@ -276,9 +277,9 @@ impl<'k> Choice<'k> {
             let is_meant = choice.known.names.is_owner(subject) || is_named(subject);
             is_meant.then(|| choice.score_of(read, &none))
         });
-        let is_open = |one: &Ranked| {
+        let is_open = |one: &RankedFact| {
             let unsure = self.known.facts.get(one.place);
-            let is_all = |unsure: &Read| {
+            let is_all = |unsure: &FactFeatures| {
                 let mut said = unsure.said.clone();
                 said.extend(&words);
                 one.answers && self.asked.is_open(&said)
@@ -287,7 +288,10 @@ impl<'k> Choice<'k> {
         };
         let chosen = first(ranked.into_iter().filter(is_open).collect(), QUOTED);
         let reads = chosen.iter().filter_map(|one| self.known.facts.get(one.place));
-        let quoted = |read: &'k Read| Quoted { fact: &read.fact, parts: self.parts_of(read, &none).to_vec() };
+        let quoted = |read: &'k FactFeatures| QuotedFact {
+            fact: &read.fact,
+            parts: self.parts_of(read, &none).to_vec(),
+        };
         reads.map(quoted).collect()
     }
 
@@ -303,28 +307,28 @@ impl<'k> Choice<'k> {
     }
 
     /// Returns the certain facts that may be selected and have a score.
-    fn ranked(&self, score: impl Fn(&Self, &Read) -> Option<(f32, bool)>) -> Vec<Ranked> {
+    fn rank(&self, score: impl Fn(&Self, &FactFeatures) -> Option<(f32, bool)>) -> Vec<RankedFact> {
         self.ranked_of(|fact| !is_unsure(fact), score)
     }
 
     fn ranked_of(
         &self,
         is_meant: impl Fn(&Fact) -> bool,
-        score: impl Fn(&Self, &Read) -> Option<(f32, bool)>,
-    ) -> Vec<Ranked> {
+        score: impl Fn(&Self, &FactFeatures) -> Option<(f32, bool)>,
+    ) -> Vec<RankedFact> {
         let all = (0..).zip(&self.known.facts).zip(&self.is_taken);
         let all = all.filter(|((_, read), is_taken)| !**is_taken && is_meant(&read.fact));
-        let ranked = |((place, read), _): ((usize, &Read), &bool)| {
+        let ranked = |((place, read), _): ((usize, &FactFeatures), &bool)| {
             let (score, answers) = score(self, read)?;
-            Some(Ranked { place, fact: read.fact.id, score, answers })
+            Some(RankedFact { place, fact: read.fact.id, score, answers })
         };
         all.filter_map(ranked).collect()
     }
 
     fn take(
         &mut self,
-        chosen: &[Ranked],
-        place: impl Fn(&Self, &Read) -> (Section, Vec<ScorePart>, Because),
+        chosen: &[RankedFact],
+        place: impl Fn(&Self, &FactFeatures) -> (Section, Vec<ScorePart>, InclusionReason),
     ) {
         let known = self.known;
         for one in chosen {
@@ -342,23 +346,24 @@ impl<'k> Choice<'k> {
             let rivals = rivals.iter().filter_map(|place| known.facts.get(*place));
             let rivals = rivals.map(|read| read.fact.as_ref()).collect();
             let world = self.world;
-            let line = Line { names: &known.names, fact: &read.fact, rivals, section, parts, because, world };
+            let line =
+                FactLine { names: &known.names, fact: &read.fact, rivals, section, parts, because, world };
             self.fragments.push(line.fragment());
         }
     }
 
     /// Returns the score of a fact, and whether it answers.
-    fn score_of(&self, read: &Read, names: &Words) -> (f32, bool) {
+    fn score_of(&self, read: &FactFeatures, names: &WordSet) -> (f32, bool) {
         let parts = self.parts_of(read, names);
         (parts.iter().map(|part| part.value).sum(), answers(&parts))
     }
 
     /// Returns the score parts of a fact; `names` are the question words that name its subject and say nothing about its
     /// content.
-    fn parts_of(&self, read: &Read, names: &Words) -> [ScorePart; 3] {
+    fn parts_of(&self, read: &FactFeatures, names: &WordSet) -> [ScorePart; 3] {
         let (fact, of) = (&read.fact, &self.known.names);
-        let shared = read.said.beside(names);
-        let all = self.asked.n_words().saturating_sub(names.beside(&Words::default())).max(1);
+        let shared = read.said.count_outside(names);
+        let all = self.asked.n_words().saturating_sub(names.count_outside(&WordSet::default())).max(1);
         let leads = fact.object.entity().is_some_and(|id| of.is_owner(id) || of.is_owner(fact.subject));
         let [words, relation, strength] = WEIGHTS;
         [
@@ -370,9 +375,10 @@ impl<'k> Choice<'k> {
 }
 
 /// Returns the best candidates, in order.
-fn first(mut all: Vec<Ranked>, most: usize) -> Vec<Ranked> {
-    let best_first =
-        |one: &Ranked, other: &Ranked| other.score.total_cmp(&one.score).then(one.fact.cmp(&other.fact));
+fn first(mut all: Vec<RankedFact>, most: usize) -> Vec<RankedFact> {
+    let best_first = |one: &RankedFact, other: &RankedFact| {
+        other.score.total_cmp(&one.score).then(one.fact.cmp(&other.fact))
+    };
     if most > 0 && most < all.len() {
         all.select_nth_unstable_by(most - 1, best_first);
     }

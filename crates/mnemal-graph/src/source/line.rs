@@ -3,26 +3,26 @@
 use std::collections::BTreeSet;
 
 use mnemal_core::{
-    Because, Event, Fact, Fragment, Importance, Label, RecordRef, Score, ScorePart, Section, Source, Span,
-    Speaker, Support, Timestamp, Zone,
+    Event, Fact, Fragment, Importance, InclusionReason, Label, RecordRef, Score, ScorePart, Section, Source,
+    Span, Speaker, Support, Timestamp, Zone,
 };
 use mnemal_extract::foreign_remark;
 
-use crate::say::{Names, said_later};
+use crate::verbalize::{Names, mark_later};
 
 /// A fact as a sentence, with the other values of its slot where they are disputed.
-pub(super) struct Line<'k> {
+pub(super) struct FactLine<'k> {
     pub(super) names: &'k Names,
     pub(super) fact: &'k Fact,
     pub(super) rivals: Vec<&'k Fact>,
     pub(super) section: Section,
     pub(super) parts: Vec<ScorePart>,
-    pub(super) because: Because,
+    pub(super) because: InclusionReason,
     /// The moment that is asked about.
     pub(super) world: Timestamp,
 }
 
-impl Line<'_> {
+impl FactLine<'_> {
     pub(super) fn fragment(self) -> Fragment {
         let mut facts: Vec<&Fact> = self.rivals;
         facts.push(self.fact);
@@ -30,7 +30,7 @@ impl Line<'_> {
         let first = facts.first().copied().unwrap_or(self.fact);
         let text = if facts.len() > 1 { self.names.question(&facts) } else { self.names.sentence(self.fact) };
         let text =
-            if facts.iter().all(|fact| fact.is_said_after(self.world)) { said_later(text) } else { text };
+            if facts.iter().all(|fact| fact.is_said_after(self.world)) { mark_later(text) } else { text };
         let sources: BTreeSet<Source> =
             facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source).collect();
         Fragment {
@@ -58,19 +58,19 @@ impl Line<'_> {
 }
 
 /// A quote of a turn that replaces a fact.
-pub(super) struct WordsOf<'e> {
+pub(super) struct TurnQuote<'e> {
     pub(super) turn: &'e Event,
     pub(super) span: Span,
     pub(super) section: Section,
     pub(super) parts: Vec<ScorePart>,
-    pub(super) because: Because,
+    pub(super) because: InclusionReason,
 }
 
-impl WordsOf<'_> {
+impl TurnQuote<'_> {
     /// Returns the fragment, unless the turn was erased.
     pub(super) fn fragment(self) -> Option<Fragment> {
         let Self { turn, span, section, parts, because } = self;
-        let kept = turn.kept()?;
+        let kept = turn.body()?;
         Some(Fragment {
             section,
             record: RecordRef::Event(turn.id),

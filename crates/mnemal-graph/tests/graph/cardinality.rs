@@ -3,29 +3,29 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    AsOf, Cardinality, Decision, Deed, EventId, EventKind, Fact, GraphStore as _, Looked, Operation, Origin,
-    Pass as _, Predicate, Producer, Value, Within,
+    AsOf, Cardinality, Decision, EventId, EventKind, Fact, GraphStore as _, Operation, OperationKind, Origin,
+    Pass as _, PassOutcome, Predicate, Producer, Value, Within,
 };
-use mnemal_graph::{Counting, Observed, Standing};
+use mnemal_graph::{CardinalityEvidence, CardinalityOrigin, CardinalityPass};
 use mnemal_testkit::{ManualClock, permit};
 use proptest::prelude::*;
 
 use crate::log::{Life, PLENTY, day, now};
 
-fn named(name: &str) -> Predicate {
+fn predicate_named(name: &str) -> Predicate {
     Predicate::new(name).unwrap()
 }
 
 fn holds(predicate: &str, cardinality: Cardinality) -> Decision {
-    Decision::Cardinality { predicate: named(predicate), cardinality }
+    Decision::Cardinality { predicate: predicate_named(predicate), cardinality }
 }
 
 /// Records a cardinality ruling of the engine.
 fn learn(life: &mut Life, on: &str, predicate: &str, cardinality: Cardinality) -> EventId {
-    let deed = Deed::Cardinality { predicate: named(predicate), cardinality };
+    let kind = OperationKind::Cardinality { predicate: predicate_named(predicate), cardinality };
     let producer = Producer { id: "dream/cardinality".into(), version: 1 };
     let because = "a test".to_owned();
-    carry_out(life, on, Operation { deed, producer, prompt: None, shown: Vec::new(), because })
+    carry_out(life, on, Operation { kind, producer, prompt: None, shown: Vec::new(), because })
 }
 
 fn carry_out(life: &mut Life, on: &str, operation: Operation) -> EventId {
@@ -38,17 +38,17 @@ fn carry_out(life: &mut Life, on: &str, operation: Operation) -> EventId {
 }
 
 /// The evidence that the pass reads on a day.
-fn looked(life: &Life, on: &str) -> Looked {
-    let pass = Counting::new(life.store.clone(), Arc::new(ManualClock::at(day(on))));
+fn run_pass(life: &Life, on: &str) -> PassOutcome {
+    let pass = CardinalityPass::new(life.store.clone(), Arc::new(ManualClock::at(day(on))));
     now(pass.run(&mut permit(0))).unwrap()
 }
 
 /// Runs the pass on a day and applies its proposals.
 fn dream(life: &mut Life, on: &str) -> Vec<(String, Cardinality)> {
     let operations: Vec<Operation> =
-        looked(life, on).proposals.into_iter().map(|one| one.operation).collect();
-    let told = operations.iter().map(|operation| match &operation.deed {
-        Deed::Cardinality { predicate, cardinality } => (predicate.to_string(), *cardinality),
+        run_pass(life, on).proposals.into_iter().map(|one| one.operation).collect();
+    let told = operations.iter().map(|operation| match &operation.kind {
+        OperationKind::Cardinality { predicate, cardinality } => (predicate.to_string(), *cardinality),
         other => panic!("{other:?}"),
     });
     let told = told.collect();
@@ -58,9 +58,9 @@ fn dream(life: &mut Life, on: &str) -> Vec<(String, Cardinality)> {
     told
 }
 
-fn observed(life: &Life, on: &str, predicate: &str) -> Observed {
-    let predicates = Within::Only(vec![named(predicate)]);
-    now(life.graph().observed(predicates, day(on))).unwrap().remove(0)
+fn evidence(life: &Life, on: &str, predicate: &str) -> CardinalityEvidence {
+    let predicates = Within::Only(vec![predicate_named(predicate)]);
+    now(life.graph().cardinality_evidence(predicates, day(on))).unwrap().remove(0)
 }
 
 fn is_the_same_anew(life: &mut Life) {
@@ -77,7 +77,7 @@ fn a_predicate_of_the_space_is_a_set_until_a_person_decides_and_again_when_that_
     life.say("2020-05-08", "me sits_at wall");
     let both = ["Anna sits_at door", "user sits_at wall", "user sits_at window"];
     assert_eq!(life.on("2021-01-01"), both);
-    assert_eq!(observed(&life, "2020-06-01", "sits_at").standing, Standing::Candidate);
+    assert_eq!(evidence(&life, "2020-06-01", "sits_at").origin, CardinalityOrigin::Candidate);
     let before = life.dump().facts.iter().map(|fact| fact.created_at).max().unwrap();
     let is_door = |fact: &Fact| matches!(&fact.object, Value::Literal { text, .. } if text == "door");
     let untouched = life.dump().facts.into_iter().find(is_door).unwrap();
@@ -92,7 +92,7 @@ fn a_predicate_of_the_space_is_a_set_until_a_person_decides_and_again_when_that_
         ]
     );
     assert!(life.dump().facts.contains(&untouched), "what does not change is not written again");
-    assert_eq!(observed(&life, "2020-06-01", "sits_at").standing, Standing::Decided);
+    assert_eq!(evidence(&life, "2020-06-01", "sits_at").origin, CardinalityOrigin::Decided);
     let then = AsOf { world: day("2021-01-01"), belief: before };
     assert_eq!(life.facts(then).len(), 3, "the past is what was believed then");
     is_the_same_anew(&mut life);
@@ -126,7 +126,11 @@ fn a_person_changes_a_shipped_predicate_the_engine_and_the_agent_never_do_and_a_
     life.decide("2020-06-04", Decision::Undo { decision });
     assert_eq!(life.believed(), moved);
     assert!(now(life.store.edition()).unwrap().predicates.is_empty(), "nothing is kept of it");
-    assert_eq!(looked(&life, "2021-01-01"), Looked::default(), "it has nothing to look at, and says so");
+    assert_eq!(
+        run_pass(&life, "2021-01-01"),
+        PassOutcome::default(),
+        "it has nothing to look at, and says so"
+    );
 }
 
 // proves: NX-09.4 (undo)
@@ -204,7 +208,7 @@ enum Shape {
     Followed,
 }
 
-fn told(life: &mut Life, predicate: &str, subject: usize, shape: Shape, variant: u8) {
+fn state(life: &mut Life, predicate: &str, subject: usize, shape: Shape, variant: u8) {
     let who = name(subject);
     let says = |value: &str| format!("{who} {predicate} {value}");
     let turns: Vec<(&str, String)> = match (shape, variant % 2) {
@@ -237,7 +241,7 @@ fn population(
     let other = if shape == Shape::Together { Shape::Followed } else { Shape::Together };
     for n in subjects {
         let of = if (n * stride) % 20 == 3 { other } else { shape };
-        told(life, predicate, n, of, u8::try_from(n % 5).unwrap());
+        state(life, predicate, n, of, u8::try_from(n % 5).unwrap());
     }
     life.step(PLENTY);
 }
@@ -255,23 +259,23 @@ proptest! {
         let predicate = |shape| if shape == Shape::Followed { "sits_at" } else { "plays_in" };
         // Fewer than twenty subjects prove nothing.
         for shape in [first, second] {
-            population(&mut life, predicate(shape), 0..19, shape, stride);
+            population(&mut life, predicate_named(shape), 0..19, shape, stride);
         }
         prop_assert_eq!(dream(&mut life, "2021-01-01"), []);
         let mut learnt = Vec::new();
         for until in [19..60, 60..120, 120..240] {
             for shape in [first, second] {
-                population(&mut life, predicate(shape), until.clone(), shape, stride);
+                population(&mut life, predicate_named(shape), until.clone(), shape, stride);
             }
             learnt.extend(dream(&mut life, "2021-01-01"));
         }
         learnt.sort_by_key(|(predicate, _)| predicate.clone());
         let wanted = [("plays_in".to_owned(), Cardinality::Many), ("sits_at".to_owned(), Cardinality::Now)];
         prop_assert_eq!(learnt, wanted, "each once, and never the other");
-        let (sits, plays) = (observed(&life, "2021-01-01", "sits_at"), observed(&life, "2021-01-01", "plays_in"));
+        let (sits, plays) = (evidence(&life, "2021-01-01", "sits_at"), evidence(&life, "2021-01-01", "plays_in"));
         prop_assert_eq!((sits.together, sits.followed, sits.open), (12, 228, 0));
         prop_assert_eq!((plays.together, plays.followed, plays.open), (228, 12, 0));
-        prop_assert_eq!(sits.standing, Standing::Learnt);
+        prop_assert_eq!(sits.origin, CardinalityOrigin::Learned);
         // One home after another, for known subjects and for others.
         for n in 0..20 {
             for (on, value) in [("2021-06-01", "up"), ("2021-12-01", "down"), ("2022-06-01", "out")] {
@@ -280,11 +284,11 @@ proptest! {
             }
         }
         for n in 240..280 {
-            told(&mut life, "sits_at", n, Shape::Followed, 1);
+            state(&mut life, "sits_at", n, Shape::Followed, 1);
         }
         life.step(PLENTY);
         prop_assert_eq!(dream(&mut life, "2023-01-01"), []);
-        prop_assert_eq!(observed(&life, "2023-01-01", "sits_at").shows(), Some(Cardinality::Now));
+        prop_assert_eq!(evidence(&life, "2023-01-01", "sits_at").shows(), Some(Cardinality::Now));
         let last = life.on("2023-01-01");
         let held = last.iter().filter(|line| line.starts_with(&format!("{} sits_at ", name(0))));
         prop_assert_eq!(held.count(), 1, "one at a time");
@@ -310,7 +314,7 @@ proptest! {
         }
         life.step(PLENTY);
         for predicate in ["works_at", "toils_at"] {
-            let seen = observed(&life, "2020-01-01", predicate);
+            let seen = evidence(&life, "2020-01-01", predicate);
             prop_assert_eq!((seen.together, seen.followed, seen.open), (0, jobs.len(), 0));
             prop_assert!(seen.shows() != Some(Cardinality::Many) && !(predicate == "works_at" && seen.disagrees()));
         }

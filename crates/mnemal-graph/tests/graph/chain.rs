@@ -9,16 +9,16 @@ use crate::log::{Life, Script};
 
 /// Extracts from lines that contain a word, as [`Script`] does.
 #[derive(Debug)]
-struct Only(&'static str);
+struct WordExtractor(&'static str);
 
-impl Extractor for Only {
+impl Extractor for WordExtractor {
     fn producer(&self) -> Producer {
         Producer { id: self.0.into(), version: 2 }
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
         let mut found = Script.extract(utterance);
-        let text = utterance.event.kept().map_or("", |kept| kept.content.as_str());
+        let text = utterance.event.body().map_or("", |kept| kept.content.as_str());
         found.facts.retain(|fact| fact.span.of(text).is_some_and(|line| line.contains(self.0)));
         found
     }
@@ -31,7 +31,7 @@ fn read_by(extractor: impl Extractor + 'static) -> Vec<String> {
 }
 
 fn all(words: &[&'static str]) -> Vec<Arc<dyn Extractor>> {
-    words.iter().map(|word| Arc::new(Only(word)) as Arc<dyn Extractor>).collect()
+    words.iter().map(|word| Arc::new(WordExtractor(word)) as Arc<dyn Extractor>).collect()
 }
 
 // proves: NB-32

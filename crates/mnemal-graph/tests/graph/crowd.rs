@@ -89,7 +89,7 @@ fn of_64_who_write_1000_claims_each_at_once_none_is_lost_and_no_entity_is_made_t
     assert_eq!(mentions.len(), WRITERS * TURNS * SUBJECTS);
     let graph = Graph::new(store.clone());
     for entity in &entities {
-        let seen = now(graph.sightings(entity.id, AsOf::present(Timestamp::MAX))).unwrap().unwrap();
+        let seen = now(graph.mention_stats(entity.id, AsOf::present(Timestamp::MAX))).unwrap().unwrap();
         assert_eq!(seen.events, WRITERS * TURNS);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mnemal_core::{
-    Extraction, Extractor, Grain, GraphStore as _, Producer, Span, Utterance, When, WorldTime,
+    Extraction, Extractor, Granularity, GraphStore as _, Producer, Span, Utterance, When, WorldTime,
 };
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ impl Extractor for Fragile {
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
-        let text = utterance.event.kept().map(|kept| kept.content.as_str()).unwrap_or_default();
+        let text = utterance.event.body().map(|kept| kept.content.as_str()).unwrap_or_default();
         assert!(!(self.is_failing.load(Ordering::Relaxed) && text.contains(self.word)), "{text}");
         Script.extract(utterance)
     }
@@ -79,9 +79,9 @@ fn what_could_not_be_read_is_read_sixteen_events_later_and_leaves_no_trace() {
 
 /// Returns times without a duration between them.
 #[derive(Debug)]
-struct Endless;
+struct EndlessIntervals;
 
-impl Extractor for Endless {
+impl Extractor for EndlessIntervals {
     fn producer(&self) -> Producer {
         Script.producer()
     }
@@ -89,7 +89,7 @@ impl Extractor for Endless {
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
         let mut found = Script.extract(utterance);
         let at = |seconds| Some(WorldTime::from_seconds(seconds));
-        let (span, grain) = (Span { start: 0, end: 1 }, Grain::Day);
+        let (span, grain) = (Span { start: 0, end: 1 }, Granularity::Day);
         for fact in found.facts.iter_mut().filter(|fact| fact.object.text == "jazz") {
             let (start, end) = (at(i64::MIN), at(i64::MAX));
             fact.time = Some(When { start, end, grain, is_approximate: false, span });
@@ -100,7 +100,7 @@ impl Extractor for Endless {
 
 #[test]
 fn what_an_extractor_makes_up_stops_nothing() {
-    let mut life = Life::read_by(Arc::new(Endless));
+    let mut life = Life::read_by(Arc::new(EndlessIntervals));
     life.say("2020-05-01", "Anna likes tea");
     life.say("2020-05-02", "Anna likes jazz");
     life.say("2020-05-03", "Anna lives_in Oslo:location");

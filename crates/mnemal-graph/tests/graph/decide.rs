@@ -8,7 +8,7 @@ use mnemal_core::{
 use crate::log::{Life, day, now};
 
 fn id(life: &Life, name: &str) -> EntityId {
-    now(life.graph().named(name, AsOf::present(Timestamp::MAX))).unwrap()[0].id
+    now(life.graph().entities_named(name, AsOf::present(Timestamp::MAX))).unwrap()[0].id
 }
 
 /// The unnamed speaker.
@@ -153,7 +153,7 @@ fn before_a_merge_there_were_two() {
             .len(),
         1
     );
-    assert_ne!(now(life.graph().named("Bob", then)).unwrap()[0].id, id(&life, "Robert"));
+    assert_ne!(now(life.graph().entities_named("Bob", then)).unwrap()[0].id, id(&life, "Robert"));
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn what_a_person_parted_stays_two() {
     life.say("2020-05-01", "Anna lives_in Oslo:location");
     life.say("2020-05-02", "sister() works_at Fjordbank:organization");
     life.say("2020-05-03", "sister(Anna) likes tea");
-    let joined = life.dump().entities.into_iter().find(|entity| !entity.joined.is_empty()).unwrap();
+    let joined = life.dump().entities.into_iter().find(|entity| !entity.merges.is_empty()).unwrap();
     life.decide("2020-06-01", Decision::Split { one: joined.id, from: id(&life, "Anna") });
     assert!(life.on("2021-01-01").contains(&"sister works_at Fjordbank".to_owned()));
     life.say("2020-07-01", "sister(Anna) likes jazz");
@@ -224,7 +224,7 @@ fn a_chosen_name_is_shown_found_and_taken_back() {
     life.restart();
     life.decide("2020-06-05", Decision::Undo { decision: second });
     assert_eq!(shown(&life), "Anna Berg");
-    assert!(now(life.graph().named("Anna Lund", AsOf::present(Timestamp::MAX))).unwrap().is_empty());
+    assert!(now(life.graph().entities_named("Anna Lund", AsOf::present(Timestamp::MAX))).unwrap().is_empty());
     life.decide("2020-06-06", Decision::Undo { decision: first });
     assert_eq!(shown(&life), "Anna");
     life.say("2020-06-07", "Anna_Lund likes rain");
@@ -338,8 +338,8 @@ fn a_first_name_that_several_bear_is_attached_to_none() {
     let as_of = AsOf::present(Timestamp::MAX);
     let seen = |name: &str| {
         let graph = life.graph();
-        let id = now(graph.named(name, as_of)).unwrap()[0].id;
-        now(graph.sightings(id, as_of)).unwrap().map_or(0, |seen| seen.events)
+        let id = now(graph.entities_named(name, as_of)).unwrap()[0].id;
+        now(graph.mention_stats(id, as_of)).unwrap().map_or(0, |seen| seen.events)
     };
     assert_eq!((seen("Miriam Adler"), seen("Miriam Roth")), (1, 1));
 }

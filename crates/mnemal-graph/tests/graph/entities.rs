@@ -5,7 +5,7 @@ use mnemal_core::{AsOf, Decision, Entity, EntityKind, Timestamp, Zone};
 use crate::log::{Life, now};
 
 fn named(life: &Life, name: &str) -> Vec<Entity> {
-    now(life.graph().named(name, AsOf::present(Timestamp::MAX))).unwrap()
+    now(life.graph().entities_named(name, AsOf::present(Timestamp::MAX))).unwrap()
 }
 
 // proves: DF-38
@@ -214,7 +214,7 @@ fn when_somebody_was_named_is_counted_from_the_events_that_are_left() {
     let last = life.say("2020-06-01", "Anna likes tea");
     let anna = named(&life, "Anna")[0].id;
     let seen = |life: &Life| {
-        let seen = now(life.graph().sightings(anna, AsOf::present(Timestamp::MAX))).unwrap().unwrap();
+        let seen = now(life.graph().mention_stats(anna, AsOf::present(Timestamp::MAX))).unwrap().unwrap();
         let days = [seen.first_at, seen.last_at].map(|at| at.civil(&Zone::utc()).day_text());
         (seen.events, days)
     };

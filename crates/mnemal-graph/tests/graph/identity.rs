@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mnemal_core::{Decision, EntityId, EntityKind};
-use mnemal_graph::{Likeness, Suggestion};
+use mnemal_graph::{DuplicateReason, Suggestion};
 use proptest::prelude::*;
 
 use crate::log::{Life, now};
@@ -24,7 +24,7 @@ fn one(life: &Life, name: &str) -> EntityId {
     named(name)
 }
 
-fn suggested(life: &Life) -> Vec<Suggestion> {
+fn suggestions(life: &Life) -> Vec<Suggestion> {
     now(life.graph().suggestions(10)).unwrap()
 }
 
@@ -117,11 +117,11 @@ fn what_may_be_one_is_suggested_until_it_is_decided() {
     life.say_in("2020-05-02", "two", "Κατερίνα_Βλάχου\nFjordbank:organization");
     life.say_in("2020-05-02", "two", "Oslo:location");
     life.say_in("2020-05-03", "three", "Katerina_Vlahou");
-    let found = suggested(&life);
+    let found = suggestions(&life);
     let pair = Suggestion {
         one: one(&life, "Κατερίνα Βλάχου"),
         into: one(&life, "Katerina Vlahou"),
-        why: Likeness::Script,
+        why: DuplicateReason::Script,
         score: found[0].score,
     };
     assert_eq!(found, [pair]);
@@ -129,9 +129,9 @@ fn what_may_be_one_is_suggested_until_it_is_decided() {
     assert!((found[0].score.get() - (0.5 + 0.3 + 0.2 * 6.0 / 7.0)).abs() < 1e-4);
     assert!(pair.why.is_for_people());
     let decision = life.decide("2020-06-01", Decision::Merge { one: pair.one, into: pair.into });
-    assert_eq!(suggested(&life), []);
+    assert_eq!(suggestions(&life), []);
     life.decide("2020-06-02", Decision::Undo { decision });
-    assert_eq!(suggested(&life), [], "what a person parted is not suggested again");
+    assert_eq!(suggestions(&life), [], "what a person parted is not suggested again");
 }
 
 // proves: AD-24
@@ -141,14 +141,14 @@ fn reasons_for_a_suggestion_and_for_none() {
         let mut life = Life::new();
         life.say_in("2020-05-01", "one", &format!("{one}\nOslo:location"));
         life.say_in("2020-05-02", "two", &format!("{other}\nOslo:location"));
-        suggested(&life).first().map(|found| found.why)
+        suggestions(&life).first().map(|found| found.why)
     };
     for (names, why) in [
-        (("Lei_Wang", "Wang_Lei"), Some(Likeness::Order)),
-        (("Apple:organization", "Аpple:organization"), Some(Likeness::Look)),
-        (("Jonathon_Smithe", "Jonathan_Smith"), Some(Likeness::Spelling)),
-        (("Tom", "Tom_Hartwick"), Some(Likeness::Part)),
-        (("Christian_Mayhew", "Christina_Mayhew"), Some(Likeness::Slip)),
+        (("Lei_Wang", "Wang_Lei"), Some(DuplicateReason::Order)),
+        (("Apple:organization", "Аpple:organization"), Some(DuplicateReason::Look)),
+        (("Jonathon_Smithe", "Jonathan_Smith"), Some(DuplicateReason::Spelling)),
+        (("Tom", "Tom_Hartwick"), Some(DuplicateReason::Part)),
+        (("Christian_Mayhew", "Christina_Mayhew"), Some(DuplicateReason::Slip)),
         (("Robert_Hale", "Priya_Ramanek"), None),
         (("Ann", "Joanne"), None),
         // A name next to the other bearer is another entity.
@@ -159,7 +159,7 @@ fn reasons_for_a_suggestion_and_for_none() {
     let mut life = Life::new();
     life.say_in("2020-05-01", "one", "Lei_Wang");
     life.say_in("2020-09-01", "two", "Wang_Lei");
-    assert_eq!(suggested(&life), [], "an alike name alone is not enough");
+    assert_eq!(suggestions(&life), [], "an alike name alone is not enough");
 }
 
 /// Names of four people and two towns that resolve regardless of order.

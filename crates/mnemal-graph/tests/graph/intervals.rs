@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mnemal_core::{AsOf, FactFilter, GraphStore as _, Origin, Reason};
 use mnemal_extract::RuleExtractor;
-use mnemal_graph::said as said_of;
+use mnemal_graph::verbalize as said_of;
 
 use crate::log::{Life, day, now};
 
@@ -90,7 +90,7 @@ fn a_fact_says_what_it_was_weighed_against_and_what_ended_it() {
         let is_meant = |fact: &&mnemal_core::Fact| {
             fact.superseded.is_some() == superseded && fact.predicate.as_str() == predicate
         };
-        now(life.graph().weighing(facts.iter().find(is_meant).unwrap())).unwrap()
+        now(life.graph().explain_fact(facts.iter().find(is_meant).unwrap())).unwrap()
     };
     let over = weighing(true, "works_at");
     assert_eq!((over.claims, over.own, over.voices, over.values), (3, 2, 2, 2));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mnemal_core::{
     Act, AsOf, Confidence, Decision, Difference, EntityFilter, EntityKind, EventId, EventKind,
-    EventStore as _, ExtractedFact, Extraction, Extractor, Fact, FactFilter, FactStatus, Forget, Grain,
+    EventStore as _, ExtractedFact, Extraction, Extractor, Fact, FactFilter, FactStatus, Forget, Granularity,
     GraphDelta, GraphStore as _, LogEntry, Mention, MentionFilter, Object, Origin, Predicate, Producer,
     Projection, Projector as _, RuleId, Selector, Span, Speaker, Subject, Support, Timestamp, UserId,
     Utterance, Value, When, WorldTime, Zone,
@@ -54,7 +54,7 @@ impl Extractor for Script {
     }
 
     fn extract(&self, utterance: &Utterance<'_>) -> Extraction {
-        let Some(kept) = utterance.event.kept() else { return Extraction::default() };
+        let Some(kept) = utterance.event.body() else { return Extraction::default() };
         let mut found = Extraction::default();
         let mut start = 0;
         for line in kept.content.split_inclusive('\n') {
@@ -129,9 +129,9 @@ fn read(line: &str, span: Span, found: &mut Extraction) {
 fn when(text: &str, span: Span) -> When {
     let at = |text: &str| (!text.is_empty()).then(|| WorldTime::from_seconds(seconds(text)));
     let (grain, days) = match text.split("..").find(|part| !part.is_empty()).unwrap_or_default().len() {
-        4 => (Grain::Year, 365),
-        7 => (Grain::Month, 31),
-        _ => (Grain::Day, 1),
+        4 => (Granularity::Year, 365),
+        7 => (Granularity::Month, 31),
+        _ => (Granularity::Day, 1),
     };
     let (start, end) = match text.split_once("..") {
         Some((start, end)) => (at(start), at(end)),

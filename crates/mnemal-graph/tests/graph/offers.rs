@@ -6,9 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, AsOf, ContextRequest, ContextSource as _, Cursor, DeadLetter, Edition, Entity, EntityFilter,
-    EntityId, Fact, FactFilter, Fragment, GraphDelta, GraphStore, Injected, Level, MentionFilter, MentionRow,
-    OmittedReason, Origin, Projection, Projector as _, RecordRef, Result, Section, SessionId, TokenCount,
-    Trust, UserId, Within,
+    EntityId, Fact, FactFilter, Fragment, GraphDelta, GraphStore, Level, MentionFilter, MentionRow,
+    OmittedReason, Origin, Projection, Projector as _, RecordRef, RepeatPolicy, Result, Section, SessionId,
+    TokenCount, Trust, UserId, Within,
 };
 use mnemal_graph::{GraphProjector, GraphSource};
 use mnemal_testkit::{Fault, Faulty};
@@ -27,7 +27,7 @@ fn request(query: &str) -> ContextRequest {
         budget: TokenCount(4_000),
         sections: Within::All,
         as_of: AsOf::present(day("2024-06-01")),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
         tool: None,
         lines: None,
     }
@@ -46,10 +46,10 @@ fn offered_by(life: &Life, rows: Arc<dyn GraphStore>, request: &ContextRequest) 
 
 /// Returns the offered fragments, `section: text`, best first within a section.
 fn lines(life: &Life, query: &str) -> Vec<String> {
-    said(&offered(life, &request(query)))
+    lines_of(&offered(life, &request(query)))
 }
 
-fn said(fragments: &[Fragment]) -> Vec<String> {
+fn lines_of(fragments: &[Fragment]) -> Vec<String> {
     fragments.iter().map(|one| format!("{}: {}", one.section.as_str(), one.text)).collect()
 }
 
@@ -120,7 +120,7 @@ fn what_is_over_is_told_only_where_the_question_looks_back() {
     );
     let then = ContextRequest { as_of: AsOf::present(day("2021-01-01")), ..request("Where does Anna live?") };
     assert_eq!(
-        said(&offered(&life, &then)),
+        lines_of(&offered(&life, &then)),
         ["entity: Anna lives in Lyon (from 2020-01-01 until 2024-02-01) (said later)"]
     );
 }
@@ -132,7 +132,7 @@ fn a_disputed_pair_is_one_question_with_values_dates_and_origins() {
     let other = life.say("2024-02-05", "Anna birthday May_5");
     let asked = offered(&life, &request("When is Anna's birthday?"));
     assert_eq!(
-        said(&asked),
+        lines_of(&asked),
         [
             "entity: disputed, ask which holds: Anna's birthday: \"May 3\" (user, 2024-01-05) or \"May 5\" (user, 2024-02-05)"
         ]
@@ -207,7 +207,8 @@ fn a_request_for_one_person_has_no_fact_of_another() {
     life.fold();
     let asked = |user: &str| {
         let user = Within::Only(UserId::new(user).unwrap());
-        let mut lines = said(&offered(&life, &ContextRequest { user, ..request("What has Anna visited?") }));
+        let mut lines =
+            lines_of(&offered(&life, &ContextRequest { user, ..request("What has Anna visited?") }));
         lines.sort();
         lines
     };
@@ -238,7 +239,11 @@ fn words_of_the_user_stand_where_nothing_that_is_sure_answers() {
     let mut life = Life::new();
     let said = life.say("2024-01-05", "me works_at Acme:organization ~0.6");
     let fragments = offered(&life, &request("Where do I work?"));
-    assert_eq!(self::said(&fragments), ["entity: me works_at Acme:organization ~0.6"], "his words, no fact");
+    assert_eq!(
+        self::lines_of(&fragments),
+        ["entity: me works_at Acme:organization ~0.6"],
+        "his words, no fact"
+    );
     assert_eq!(fragments[0].record, RecordRef::Event(said));
     assert_eq!((fragments[0].label.level, fragments[0].trust), (Level::User, Trust::User));
     let few = ContextRequest { lines: Some(6), ..request("Where do I work?") };
@@ -343,13 +348,13 @@ fn words_past_the_cursor_answer_what_is_asked_of_the_user_in_another_conversatio
 
 /// Rows that another process folds between two reads.
 #[derive(Debug)]
-struct Overtaken {
+struct ConcurrentFold {
     rows: Arc<dyn GraphStore>,
     projector: GraphProjector,
 }
 
 #[async_trait]
-impl Projection<GraphDelta> for Overtaken {
+impl Projection<GraphDelta> for ConcurrentFold {
     async fn cursor(&self) -> Result<Cursor> {
         self.rows.cursor().await
     }
@@ -368,7 +373,7 @@ impl Projection<GraphDelta> for Overtaken {
 }
 
 #[async_trait]
-impl GraphStore for Overtaken {
+impl GraphStore for ConcurrentFold {
     async fn edition(&self) -> Result<Edition> {
         self.rows.edition().await
     }
@@ -408,7 +413,7 @@ fn what_is_folded_while_a_question_is_answered_is_told_all_the_same() {
     let moved = life.append(entry);
     let rows: Arc<dyn GraphStore> = life.store.clone();
     let projector = GraphProjector::new(life.store.clone(), Arc::clone(&rows), Arc::new(Script));
-    let rows = Arc::new(Overtaken { rows, projector });
+    let rows = Arc::new(ConcurrentFold { rows, projector });
     let offered = offered_by(&life, rows, &request("Where do I live?"));
     let told: Vec<_> = offered.iter().filter(|one| one.section == Section::Entity).collect();
     assert_eq!(told.iter().map(|one| one.record).collect::<Vec<_>>(), [RecordRef::Event(moved)]);

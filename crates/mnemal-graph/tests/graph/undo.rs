@@ -24,7 +24,7 @@ fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>> {
 fn decision(life: &Life, (sort, one, other, is_stale): Choice) -> Decision {
     let mut known: Vec<Entity> = life.dump().entities;
     if !is_stale {
-        known.retain(|entity| entity.joined_at(Timestamp::MAX).is_none());
+        known.retain(|entity| entity.merged_into_at(Timestamp::MAX).is_none());
     }
     let (one, other) = (known[one.index(known.len())].id, known[other.index(known.len())].id);
     let at = WorldTime::from_seconds(day("2020-03-01").as_micros() / 1_000_000);
@@ -80,7 +80,7 @@ fn state(life: &Life) -> State {
     let facts: BTreeSet<String> = facts.into_iter().map(fact).collect();
     assert_eq!(facts.len(), n_facts, "nothing is believed twice");
     let entity = |entity: Entity| {
-        let into = entity.joined_at(Timestamp::MAX);
+        let into = entity.merged_into_at(Timestamp::MAX);
         let Entity { id, kind, name, names, roles, .. } = entity;
         let names: BTreeSet<String> =
             names.into_iter().map(|name| format!("{} {} {}", name.text, name.key, name.source)).collect();
@@ -96,17 +96,17 @@ fn is_sound(life: &Life) {
         for id in [Some(fact.subject), fact.object.entity()].into_iter().flatten() {
             let entity = all.iter().find(|entity| entity.id == id).unwrap();
             assert_eq!(
-                entity.joined_at(Timestamp::MAX),
+                entity.merged_into_at(Timestamp::MAX),
                 None,
                 "{} is about one who is another",
                 fact.predicate
             );
         }
     }
-    for entity in all.iter().filter(|entity| entity.joined_at(Timestamp::MAX).is_none()) {
+    for entity in all.iter().filter(|entity| entity.merged_into_at(Timestamp::MAX).is_none()) {
         let chosen = entity.chosen.iter().filter(|name| name.expired_at.is_none());
         for name in entity.names.iter().chain(chosen) {
-            let found = now(life.graph().named(&name.text, AsOf::present(Timestamp::MAX))).unwrap();
+            let found = now(life.graph().entities_named(&name.text, AsOf::present(Timestamp::MAX))).unwrap();
             assert!(found.iter().any(|of| of.id == entity.id), "{} is not found", name.text);
         }
     }

@@ -22,7 +22,7 @@ fn small() -> Life {
 }
 
 fn id(life: &Life, name: &str) -> EntityId {
-    now(life.graph().named(name, AsOf::present(Timestamp::MAX))).unwrap()[0].id
+    now(life.graph().entities_named(name, AsOf::present(Timestamp::MAX))).unwrap()[0].id
 }
 
 // proves: AD-26, RB-75, DF-47 (distance)
@@ -31,14 +31,14 @@ fn distance_is_hops_in_both_directions_and_a_circle_is_walked_once() {
     let life = small();
     let limit = NonZeroUsize::new(15).unwrap();
     let now_known = AsOf::present(Timestamp::MAX);
-    let around = now(life.graph().neighbourhood(&[id(&life, "Ada")], 3, limit, now_known)).unwrap();
+    let around = now(life.graph().neighborhood(&[id(&life, "Ada")], 3, limit, now_known)).unwrap();
     let hops = |name: &str| around.reached.iter().find(|at| at.entity == id(&life, name)).map(|at| at.hops);
     assert_eq!(
         ["Ada", "Ben", "Dan", "Cleo", "Eve", "Acme"].map(hops),
         [Some(0), Some(1), Some(1), Some(2), Some(3), None]
     );
     assert_eq!(around.facts.len(), 5);
-    let few = now(life.graph().neighbourhood(&[id(&life, "Ada")], 3, NonZeroUsize::MIN, now_known)).unwrap();
+    let few = now(life.graph().neighborhood(&[id(&life, "Ada")], 3, NonZeroUsize::MIN, now_known)).unwrap();
     assert_eq!(few.facts.len(), 1);
 }
 

@@ -8,7 +8,7 @@ use mnemal_core::{
     Within,
 };
 
-use super::{Folded, LearningProjector, forgotten, scene, taken_in};
+use super::{LearningProjector, PageResult, forgotten, scene, taken_in};
 use crate::fold::{Fold, decision, is_learned};
 use crate::read::{self, BEFORE};
 use crate::rows::Rows;
@@ -18,18 +18,18 @@ use crate::task;
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
 impl LearningProjector {
-    pub(super) async fn refold(&self, batch: &[Event], end: Cursor) -> Result<Folded> {
+    pub(super) async fn refold(&self, batch: &[Event], end: Cursor) -> Result<PageResult> {
         let stored = Rows::from_stored(self.store.all(&LearningFilter::all()).await?);
         let observed = stored.all().any(task::may_be_observed)
-            || batch.iter().filter_map(Event::kept).any(task::is_step)
+            || batch.iter().filter_map(Event::body).any(task::is_step)
             || self.may_forget_a_task(batch).await?;
         let mut roles = vec![Role::Decision, Role::Tool];
         roles.extend(observed.then_some(Role::Document));
-        let events = self.replayed(roles, end).await?;
+        let events = self.replay_events(roles, end).await?;
         let gone = taken_back(&events);
-        let concerned = self.concerned(batch, end).await?;
+        let concerned = self.affected_messages(batch, end).await?;
         let mut fold = self.empty();
-        fold.learn(spared(&stored, &gone, &concerned));
+        fold.learn(unaffected_learnings(&stored, &gone, &concerned));
         for (event, before) in
             concerned.values().filter(|(event, _)| !gone.contains(&event.id) && !self.leaves_out(event))
         {
@@ -52,7 +52,7 @@ impl LearningProjector {
         let delta = rows.take_delta();
         rows.let_go();
         // After a forget everything is read again: no forgotten content stays in the cache.
-        Ok(Folded { fold: Some(Fold { rows, ..Fold::default() }), delta, dead })
+        Ok(PageResult { fold: Some(Fold { rows, ..Fold::default() }), delta, dead })
     }
 
     /// Whether a page forgets a possible task event: its row, with the task's key, may be gone already.
@@ -64,16 +64,20 @@ impl LearningProjector {
 
     /// Returns all events of these roles up to a position, oldest first; of documents and observations only those about
     /// tasks.
-    async fn replayed(&self, roles: Vec<Role>, end: Cursor) -> Result<Vec<Event>> {
+    async fn replay_events(&self, roles: Vec<Role>, end: Cursor) -> Result<Vec<Event>> {
         let filter = EventFilter { roles: Within::Only(roles), ..EventFilter::all() };
         // Documents are long, and are not folded.
         let is_folded =
-            |event: &Event| event.role != Role::Document || event.kept().is_some_and(task::is_step);
+            |event: &Event| event.role != Role::Document || event.body().is_some_and(task::is_step);
         self.stretch(&filter, Cursor::START, end, is_folded).await
     }
 
     /// Returns the messages of a page, and those whose reading a forget in it may change, each with the preceding events.
-    async fn concerned(&self, batch: &[Event], end: Cursor) -> Result<BTreeMap<Seq, (Event, Vec<Event>)>> {
+    async fn affected_messages(
+        &self,
+        batch: &[Event],
+        end: Cursor,
+    ) -> Result<BTreeMap<Seq, (Event, Vec<Event>)>> {
         let ids: Vec<EventId> = batch.iter().filter_map(forgotten).flatten().copied().collect();
         let mut after: BTreeSet<u64> = self.events.get(&ids).await?.iter().map(|event| event.seq.0).collect();
         let first = batch.first().map_or(0, |event| event.seq.0);
@@ -137,7 +141,7 @@ fn taken_back(events: &[Event]) -> BTreeSet<EventId> {
 }
 
 /// Returns learnings from messages that are neither removed nor read again, without the decisions about them.
-fn spared(
+fn unaffected_learnings(
     stored: &Rows,
     gone: &BTreeSet<EventId>,
     concerned: &BTreeMap<Seq, (Event, Vec<Event>)>,

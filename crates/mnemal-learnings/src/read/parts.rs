@@ -6,7 +6,7 @@ use mnemal_extract::{
 };
 use mnemal_text::sentences;
 
-use super::about::About;
+use super::topic_key::MessageTopic;
 use super::{meets, row, span_of};
 
 /// Returns the rows of a message by the parts of their sentences, plus rows for sentences that only wish for forms of an
@@ -36,9 +36,9 @@ pub(super) fn by_part(
         let target = found.iter().find(|row| is_here(row)).and_then(|row| row.key.clone());
         let target = target
             .as_ref()
-            .and_then(About::target_of)
+            .and_then(MessageTopic::target_of)
             .filter(|target| form_wish(target).parts.is_empty())
-            .unwrap_or(super::about::WHOLE_ANSWER.to_owned());
+            .unwrap_or(super::topic_key::WHOLE_ANSWER.to_owned());
         found.retain(|row| !is_here(row));
         let is_cut = wish.parts.len() > 1 || is_beside(endings, span);
         for part in &wish.parts {
@@ -51,7 +51,7 @@ pub(super) fn by_part(
 /// Whether a row is an explicit wish about work.
 fn is_wish(row: &Learning) -> bool {
     let is_own = row.key.as_ref().is_some_and(super::is_own);
-    row.basis == Basis::Told && row.kind == LearningKind::Preference && !is_own
+    row.basis == Basis::Stated && row.kind == LearningKind::Preference && !is_own
 }
 
 /// Returns the forms that a sentence names outside the words of an ending.
@@ -80,6 +80,6 @@ fn of_part(
 ) -> Result<Option<Learning>> {
     let own = Span { start: sentence.start + part.span.start, end: sentence.start + part.span.end };
     let text = own.of(words.as_str()).unwrap_or_default();
-    let about = About::of_part(text, part, target);
+    let about = MessageTopic::of_part(text, part, target);
     row(event, kept, if is_cut { own } else { sentence }, &about)
 }

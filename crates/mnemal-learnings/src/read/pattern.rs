@@ -3,7 +3,7 @@
 use mnemal_core::AntiPattern;
 use mnemal_extract::{Aspect, Feedback, FeedbackAct, OwnWords, Polarity, Turn, feedback};
 
-use super::about::WHOLE_ANSWER;
+use super::topic_key::WHOLE_ANSWER;
 
 /// Returns the anti-pattern in feedback: a correction or a directive that names a tool or an action. Without an alternative
 /// only a correction counts, and it is never active. Source: RB-24, an anti-pattern needs a known alternative.

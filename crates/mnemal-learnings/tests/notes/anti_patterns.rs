@@ -4,7 +4,7 @@ use mnemal_core::{
     AntiPattern, Basis, EventKind, Learning, LearningKind, LearningStatus, Level, Origin, Remember, Stance,
     ToolName,
 };
-use mnemal_learnings::{LearntFrom, Objective, Sentiment, recommendation};
+use mnemal_learnings::{LearningOrigin, Objective, Sentiment, recommendation};
 
 use crate::learned::{AGENT, Turn, USER, life};
 use crate::log::{Space, remember};
@@ -134,7 +134,7 @@ fn corrections_hold_when_they_weigh_enough_and_only_with_an_alternative() {
     assert_eq!(space.texts(), ["Don't use grep — instead ripgrep"]);
     assert_eq!(space.holds()[0].signal.as_ref().unwrap().supports, 2);
     let told = "Never use grep, use ripgrep instead.";
-    assert_eq!(life(&turn("a", told)).holds()[0].basis, Basis::Told, "an explicit order is enough");
+    assert_eq!(life(&turn("a", told)).holds()[0].basis, Basis::Stated, "an explicit order is enough");
 }
 
 // proves: RB-24 (level user)
@@ -191,7 +191,7 @@ fn an_anti_pattern_that_the_user_stores_has_its_parts() {
 #[test]
 fn a_learning_says_what_taught_it_what_it_speaks_for_and_what_to_do() {
     let rows = taught("a", "Stop using npm, use pnpm instead.");
-    assert_eq!(LearntFrom::of(&rows[0]), Some(LearntFrom::UserFeedback));
+    assert_eq!(LearningOrigin::of(&rows[0]), Some(LearningOrigin::UserFeedback));
     assert_eq!((Sentiment::of(&rows[0]), recommendation(&rows[0])), (Sentiment::Negative, Some("pnpm")));
     let shorter = "Actually, I prefer shorter responses.";
     let mut space = life(&[("a", AGENT, "Here is the plan."), ("a", USER, shorter)]);
@@ -214,11 +214,11 @@ fn a_learning_says_what_taught_it_what_it_speaks_for_and_what_to_do() {
     space.catch_up(9);
     let rows = space.rows();
     let tool = rows.iter().find(|row| row.kind == LearningKind::Tool).unwrap();
-    assert_eq!(LearntFrom::of(tool), Some(LearntFrom::ToolErrors));
+    assert_eq!(LearningOrigin::of(tool), Some(LearningOrigin::ToolErrors));
     assert_eq!((Sentiment::of(tool), recommendation(tool)), (Sentiment::Negative, None));
     let note = rows.iter().find(|row| row.kind == LearningKind::Note).unwrap();
     assert_eq!(
-        (LearntFrom::of(note), Sentiment::of(note), recommendation(note)),
+        (LearningOrigin::of(note), Sentiment::of(note), recommendation(note)),
         (None, Sentiment::Neutral, None)
     );
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    AsOf, Because, ContextRequest, ContextSource as _, Embedder, ErrorKind, Fragment, Injected, Layer, Level,
-    ModelId, Origin, Section, SessionId, Slot, Timestamp, TokenCount, Within,
+    AsOf, ContextRequest, ContextSource as _, Embedder, ErrorKind, Fragment, InclusionReason, Layer, Level,
+    ModelId, Origin, RepeatPolicy, Section, SessionId, Slot, Timestamp, TokenCount, Within,
 };
 use mnemal_core::{Decision, Degraded, Error, EventKind, LearningKind, Result};
 use mnemal_learnings::PreferenceSource;
@@ -15,13 +15,13 @@ use crate::log::{Space, now, remember};
 
 /// A small embedder that distinguishes stairs and climbing from tea and drinking, and counts the texts it gets.
 #[derive(Debug)]
-struct Small {
+struct SmallEmbedder {
     model: ModelId,
     asked: AtomicUsize,
     fails: bool,
 }
 
-impl Small {
+impl SmallEmbedder {
     fn new() -> Arc<Self> {
         Arc::new(Self { model: ModelId::new("small").unwrap(), asked: AtomicUsize::new(0), fails: false })
     }
@@ -36,7 +36,7 @@ impl Small {
 }
 
 #[async_trait]
-impl Embedder for Small {
+impl Embedder for SmallEmbedder {
     fn model(&self) -> &ModelId {
         &self.model
     }
@@ -58,7 +58,7 @@ impl Embedder for Small {
     }
 }
 
-fn said(texts: &[&str]) -> Space {
+fn space_with(texts: &[&str]) -> Space {
     let mut space = Space::new();
     for text in texts {
         space.append(EventKind::UserMessage, text, Origin::UserDirect);
@@ -78,7 +78,7 @@ fn asking(query: Option<&str>) -> ContextRequest {
         budget: TokenCount(4_000),
         sections: Within::All,
         as_of: AsOf::at(Timestamp::MAX),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
         tool: None,
         lines: None,
     }
@@ -107,8 +107,8 @@ const WISHES: [&str; 3] =
 
 #[test]
 fn the_nearest_comes_first_by_vectors_where_no_word_is_shared_and_by_words_without_them() {
-    let space = said(&WISHES);
-    let near = source(&space, Slot::Filled(Small::new()));
+    let space = space_with(&WISHES);
+    let near = source(&space, Slot::Filled(SmallEmbedder::new()));
     let found = offered(&near, "Which summit should we take?");
     assert_eq!(found.iter().map(|one| one.text.as_str()).next(), Some(WISHES[0]));
     assert_eq!(found.gaps, []);
@@ -117,7 +117,7 @@ fn the_nearest_comes_first_by_vectors_where_no_word_is_shared_and_by_words_witho
     let newest: Vec<String> = offered(&words, "zzz").iter().map(|one| one.text.clone()).collect();
     assert_eq!(newest, [WISHES[2], WISHES[1], WISHES[0]], "what is equally near stands newest first");
     for one in offered(&near, "tea?").iter() {
-        assert_eq!((one.section, one.because), (Section::Recall, Because::ExplicitPreference));
+        assert_eq!((one.section, one.because), (Section::Recall, InclusionReason::ExplicitPreference));
         assert_eq!(one.label.level, Level::User);
         let sum: f32 = one.parts.iter().map(|part| part.value).sum();
         assert!((sum - one.score.get()).abs() < 1e-5 && (0.0..=1.0).contains(&sum));
@@ -165,12 +165,12 @@ fn no_more_are_offered_than_can_stand_and_few_where_something_is_asked_that_was_
     };
     let (said, advice) = ("What about number7?", "Can you suggest something about number7?");
     for (budget, injected, of_said, of_advice) in [
-        (8_000, Injected::Repeat, 41, 140),
-        (4_000, Injected::Repeat, 20, 125),
-        (4_000, Injected::Skip, 41, 140),
-        (1_000, Injected::Repeat, 5, 31),
-        (1_000, Injected::Skip, 10, 62),
-        (300, Injected::Repeat, 3, 9),
+        (8_000, RepeatPolicy::Repeat, 41, 140),
+        (4_000, RepeatPolicy::Repeat, 20, 125),
+        (4_000, RepeatPolicy::Skip, 41, 140),
+        (1_000, RepeatPolicy::Repeat, 5, 31),
+        (1_000, RepeatPolicy::Skip, 10, 62),
+        (300, RepeatPolicy::Repeat, 3, 9),
     ] {
         let found = [said, advice].map(|query| count(query, budget, injected));
         assert_eq!(found, [of_said, of_advice], "{budget} {injected:?}");
@@ -209,7 +209,7 @@ fn the_users_own_words_stand_before_those_of_others_unless_they_are_named() {
 
 #[test]
 fn without_a_question_or_for_few_lines_none_are_offered() {
-    let space = said(&WISHES);
+    let space = space_with(&WISHES);
     let (mut few, mut other) = (asking(Some("tea?")), asking(Some("tea?")));
     few.lines = Some(6);
     other.sections = Within::Only(vec![Section::Preferences]);
@@ -220,14 +220,15 @@ fn without_a_question_or_for_few_lines_none_are_offered() {
 
 #[test]
 fn each_text_is_embedded_once_and_a_model_that_fails_is_a_gap() {
-    let space = said(&WISHES);
-    let model = Small::new();
+    let space = space_with(&WISHES);
+    let model = SmallEmbedder::new();
     let near = source(&space, Slot::Filled(model.clone()));
     let _first = offered(&near, "tea?");
     let asked = model.asked.load(Ordering::Relaxed);
     assert_eq!(offered(&near, "tea?").len(), 3);
     assert_eq!(model.asked.load(Ordering::Relaxed), asked + 1, "the question alone");
-    let broken = Small { fails: true, model: ModelId::new("small").unwrap(), asked: AtomicUsize::new(0) };
+    let broken =
+        SmallEmbedder { fails: true, model: ModelId::new("small").unwrap(), asked: AtomicUsize::new(0) };
     let found = offered(&source(&space, Slot::Filled(Arc::new(broken))), "green tea?");
     assert_eq!(found.value[0].text, WISHES[1], "its words are left");
     assert_eq!(found.gaps.iter().map(|gap| gap.layer).collect::<Vec<_>>(), [Layer::Vector]);
@@ -246,8 +247,8 @@ fn what_was_noted_about_the_user_is_offered_whatever_is_asked_and_says_whose_not
         let found = offered(&source, query);
         let lines: Vec<_> =
             found.iter().map(|one| (one.text.as_str(), one.label.level, one.because)).collect();
-        let own = ("I'm allergic to walnuts", Level::User, Because::ExplicitPreference);
-        let agents = ("User prefers window seats on flights", Level::Agent, Because::Query);
+        let own = ("I'm allergic to walnuts", Level::User, InclusionReason::ExplicitPreference);
+        let agents = ("User prefers window seats on flights", Level::Agent, InclusionReason::Query);
         assert_eq!(lines, [agents, own], "equally near, so the newest first");
     }
     let found = offered(&source, "Any seats left?");

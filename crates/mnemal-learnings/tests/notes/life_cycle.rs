@@ -291,7 +291,7 @@ fn a_wish_for_a_conversation_is_told_to_no_other() {
         let holds = space.holds();
         assert_eq!(holds.len(), 1, "{text}");
         assert!(
-            holds[0].basis == Basis::Told
+            holds[0].basis == Basis::Stated
                 && holds[0].tags.iter().any(|tag| tag.as_str() == THIS_CONVERSATION)
         );
         let source = NotesSource::new(space.store.clone());

@@ -1,13 +1,14 @@
 //! Context fragments of notes without a question.
 
 use mnemal_core::{
-    AsOf, Because, Category, ContextRequest, ContextSource as _, Decision, Deed, EventKind, Fragment,
-    Importance, Injected, LearningKind, Level, Origin, Section, SessionId, Timestamp, TokenCount, Within,
+    AsOf, Category, ContextRequest, ContextSource as _, Decision, EventKind, Fragment, Importance,
+    InclusionReason, LearningKind, Level, OperationKind, Origin, RepeatPolicy, Section, SessionId, Timestamp,
+    TokenCount, Within,
 };
 use mnemal_learnings::{NotesSource, Owner};
 
 use crate::log::{Space, at, now, remember};
-use crate::operations::filed;
+use crate::operations::classification;
 
 fn store(
     space: &mut Space,
@@ -33,7 +34,7 @@ pub(crate) fn request(sections: Within<Vec<Section>>, moment: Timestamp) -> Cont
         budget: TokenCount(4_000),
         sections,
         as_of: AsOf::at(moment),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
         tool: None,
         lines: None,
     }
@@ -173,9 +174,9 @@ fn as_many_preferences_are_offered_as_can_stand_and_all_where_those_that_were_sh
     };
     // A line has at least 32 tokens; of 4,000 tokens 1,000 are available to it, of fewer all, of more a quarter.
     for (budget, most) in [(20, 1), (320, 10), (1_000, 31), (4_000, 31), (8_000, 62), (160_000, 130)] {
-        assert_eq!(offered(budget, Injected::Repeat), (most, 1), "{budget}");
+        assert_eq!(offered(budget, RepeatPolicy::Repeat), (most, 1), "{budget}");
     }
-    assert_eq!(offered(4_000, Injected::Skip), (125, 1));
+    assert_eq!(offered(4_000, RepeatPolicy::Skip), (125, 1));
 }
 
 #[test]
@@ -311,8 +312,12 @@ fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insi
     let from: Vec<_> = space.rows().iter().take(2).map(|row| row.sources[0].event).collect();
     let kind = LearningKind::Insight;
     for number in 0..7 {
-        let deed = Deed::Infer { kind, from: from.clone(), filed: filed("insights", &[]) };
-        space.operate(deed, &format!("insight {number}"));
+        let operation_kind = OperationKind::Infer {
+            kind,
+            from: from.clone(),
+            classification: classification("insights", &[]),
+        };
+        space.operate(operation_kind, &format!("insight {number}"));
     }
     let held = space.store.clone();
     let asked = |query: Option<&str>, sections: &[Section], most: usize| {
@@ -327,7 +332,7 @@ fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insi
         }
         lines.into_iter().map(|line| (line.section, line.text, line.because)).collect::<Vec<_>>()
     };
-    let texts = |lines: &[(Section, String, Because)], of: Section| {
+    let texts = |lines: &[(Section, String, InclusionReason)], of: Section| {
         let of = lines.iter().filter(|(section, ..)| *section == of);
         of.map(|(_, text, _)| text.clone()).collect::<Vec<_>>()
     };
@@ -342,7 +347,7 @@ fn a_knowledge_base_offers_the_notes_that_are_near_or_matter_and_the_newest_insi
         texts(&near, Section::Knowledge),
         ["Deploys happen on Tuesdays.", "Deploys need a review by Ida."]
     );
-    assert!(near.iter().any(|(.., because)| *because == Because::Query));
+    assert!(near.iter().any(|(.., because)| *because == InclusionReason::Query));
     assert_eq!(texts(&near, Section::Insights), newest);
     // Of two equally near notes the more important one is first.
     let equal = asked(Some("deploys"), &both, 5);

@@ -1,15 +1,15 @@
 //! Engine operations on notes, and their undo.
 
 use mnemal_core::{
-    Category, Decision, Deed, EventId, EventKind, Filed, Importance, Learning, LearningKind, LearningStatus,
-    Leave, Level, Operation, Origin, Producer, Tag, Trust,
+    Category, Classification, Consent, Decision, EventId, EventKind, Importance, Learning, LearningKind,
+    LearningStatus, Level, Operation, OperationKind, Origin, Producer, Tag, Trust,
 };
 use mnemal_learnings::note_id;
 
 use crate::log::Space;
 
-pub(crate) fn filed(category: &str, tags: &[&str]) -> Filed {
-    Filed {
+pub(crate) fn classification(category: &str, tags: &[&str]) -> Classification {
+    Classification {
         category: Category::new(category).unwrap(),
         tags: tags.iter().map(|tag| Tag::new(*tag).unwrap()).collect(),
         importance: Importance::new(0.75).unwrap(),
@@ -17,10 +17,11 @@ pub(crate) fn filed(category: &str, tags: &[&str]) -> Filed {
 }
 
 impl Space {
-    pub(crate) fn operate(&mut self, deed: Deed, text: &str) -> EventId {
-        let shown = deed.names();
+    pub(crate) fn operate(&mut self, operation_kind: OperationKind, text: &str) -> EventId {
+        let shown = operation_kind.names();
         let producer = Producer { id: "dream/test".to_owned(), version: 1 };
-        let operation = Operation { deed, producer, prompt: None, shown, because: "a test".to_owned() };
+        let operation =
+            Operation { kind: operation_kind, producer, prompt: None, shown, because: "a test".to_owned() };
         let id = self.append(EventKind::Operation(operation), text, Origin::Engine);
         self.catch_up(99);
         id
@@ -49,7 +50,7 @@ fn a_merge_stands_in_for_its_sources_and_is_no_more_than_the_least_of_them() {
     let said = space.notes(&["The deploy is on Tuesday."], Origin::UserDirect)[0];
     let noted = space.notes(&["The deploy is on Tuesday at nine."], Origin::Assistant)[0];
     let merged = space.operate(
-        Deed::Merge { notes: vec![said, noted], filed: filed("team", &["ops"]) },
+        OperationKind::Merge { notes: vec![said, noted], classification: classification("team", &["ops"]) },
         "Deploy: Tuesday at nine.",
     );
     assert_eq!(space.active(), ["Deploy: Tuesday at nine."]);
@@ -71,11 +72,17 @@ fn a_merge_without_a_text_changes_nothing() {
     let notes = space.notes(&["one", "two"], Origin::UserDirect);
     let before = space.rows();
     for text in ["", " \n\t"] {
-        space.operate(Deed::Merge { notes: notes.clone(), filed: filed("team", &[]) }, text);
+        space.operate(
+            OperationKind::Merge { notes: notes.clone(), classification: classification("team", &[]) },
+            text,
+        );
         assert_eq!(space.rows(), before, "{text:?}");
     }
     space.operate(
-        Deed::Merge { notes: vec![notes[0], EventId(77)], filed: filed("team", &[]) },
+        OperationKind::Merge {
+            notes: vec![notes[0], EventId(77)],
+            classification: classification("team", &[]),
+        },
         "one and more",
     );
     assert_eq!(space.rows(), before, "a note that is not there makes the whole operation void");
@@ -86,7 +93,7 @@ fn a_merge_without_a_text_changes_nothing() {
 fn copies_are_put_away_in_favour_of_the_first() {
     let mut space = Space::new();
     let copies = space.notes(&["The till listens on 4711."; 5], Origin::Assistant);
-    space.operate(Deed::Retire { notes: copies[1..].to_vec(), into: Some(copies[0]) }, "");
+    space.operate(OperationKind::Retire { notes: copies[1..].to_vec(), into: Some(copies[0]) }, "");
     assert_eq!(space.active(), ["The till listens on 4711."]);
     let stays = space.of(copies[0]).unwrap();
     assert_eq!(stays.sources.len(), 5, "what they rest on is kept");
@@ -100,8 +107,8 @@ fn what_is_below_the_user_takes_nothing_over_from_him_and_nothing_goes_into_itse
     let said = space.notes(&["The deploy is on Tuesday."], Origin::UserDirect)[0];
     let noted = space.notes(&["The deploy is on Tuesday."], Origin::Assistant)[0];
     let before = space.rows();
-    space.operate(Deed::Retire { notes: vec![said], into: Some(noted) }, "");
-    space.operate(Deed::Retire { notes: vec![said], into: Some(said) }, "");
+    space.operate(OperationKind::Retire { notes: vec![said], into: Some(noted) }, "");
+    space.operate(OperationKind::Retire { notes: vec![said], into: Some(said) }, "");
     assert_eq!(space.rows(), before);
 }
 
@@ -113,8 +120,12 @@ fn an_inference_is_an_insight_of_the_agent_whatever_it_is_called() {
     for (kind, becomes) in
         [(LearningKind::Insight, LearningKind::Insight), (LearningKind::Preference, LearningKind::Note)]
     {
-        let deed = Deed::Infer { from: notes.clone(), kind, filed: filed("insights", &[]) };
-        let made = space.operate(deed, "Both are about Ada.");
+        let operation_kind = OperationKind::Infer {
+            from: notes.clone(),
+            kind,
+            classification: classification("insights", &[]),
+        };
+        let made = space.operate(operation_kind, "Both are about Ada.");
         let row = space.of(made).unwrap();
         assert_eq!((row.kind, row.level, row.trust), (becomes, Level::Agent, Trust::Inferred));
         assert_eq!(row.sources.len(), 3);
@@ -126,8 +137,10 @@ fn an_inference_is_an_insight_of_the_agent_whatever_it_is_called() {
 fn a_note_that_is_forgotten_takes_the_merge_with_it_and_frees_the_others() {
     let mut space = Space::new();
     let notes = space.notes(&["one is one", "two is two"], Origin::UserDirect);
-    let merged = space
-        .operate(Deed::Merge { notes: notes.clone(), filed: filed("team", &[]) }, "one is one, two is two");
+    let merged = space.operate(
+        OperationKind::Merge { notes: notes.clone(), classification: classification("team", &[]) },
+        "one is one, two is two",
+    );
     let gone = [notes[0], merged];
     space.erase(&gone);
     space.forget(&gone);
@@ -153,18 +166,24 @@ fn undoing_in_reverse_restores_the_exact_rows_after_any_twenty_operations() {
                 usize::try_from(random >> 33).unwrap() % below
             };
             let (one, other) = (notes[pick(notes.len())], notes[pick(notes.len())]);
-            let deed = match pick(5) {
-                0 => Deed::Merge { notes: vec![one, other], filed: filed("merged", &["m"]) },
-                1 => Deed::Retire { notes: vec![one], into: Some(other) },
-                2 => Deed::Retire { notes: vec![one], into: None },
-                3 => Deed::Refine { note: one, filed: filed("refined", &["r", "s"]) },
-                _ => Deed::Infer {
+            let operation_kind = match pick(5) {
+                0 => OperationKind::Merge {
+                    notes: vec![one, other],
+                    classification: classification("merged", &["m"]),
+                },
+                1 => OperationKind::Retire { notes: vec![one], into: Some(other) },
+                2 => OperationKind::Retire { notes: vec![one], into: None },
+                3 => OperationKind::Refine {
+                    note: one,
+                    classification: classification("refined", &["r", "s"]),
+                },
+                _ => OperationKind::Infer {
                     from: vec![one, other],
                     kind: LearningKind::Insight,
-                    filed: filed("i", &[]),
+                    classification: classification("i", &[]),
                 },
             };
-            let made = space.operate(deed, "made of two");
+            let made = space.operate(operation_kind, "made of two");
             notes.push(made);
             done.push(made);
             states.push(space.rows());
@@ -182,9 +201,16 @@ fn undoing_in_reverse_restores_the_exact_rows_after_any_twenty_operations() {
 fn folding_again_gives_the_same_rows() {
     let mut space = Space::new();
     let notes = space.notes(&["a b", "a b", "c d"], Origin::UserDirect);
-    let merged = space.operate(Deed::Merge { notes: notes[..2].to_vec(), filed: filed("m", &[]) }, "a b");
+    let merged = space.operate(
+        OperationKind::Merge { notes: notes[..2].to_vec(), classification: classification("m", &[]) },
+        "a b",
+    );
     space.operate(
-        Deed::Infer { from: vec![merged, notes[2]], kind: LearningKind::Insight, filed: filed("i", &[]) },
+        OperationKind::Infer {
+            from: vec![merged, notes[2]],
+            kind: LearningKind::Insight,
+            classification: classification("i", &[]),
+        },
         "both",
     );
     let rows = space.rows();
@@ -196,22 +222,31 @@ fn folding_again_gives_the_same_rows() {
 // proves: RB-64 (no worker and no model clears it)
 #[test]
 fn what_several_notes_become_needs_the_leave_that_one_of_them_or_its_own_words_need() {
-    let asked = |space: &Space, event: EventId| space.of(event).unwrap().leave == Leave::Asked;
+    let asked = |space: &Space, event: EventId| space.of(event).unwrap().consent == Consent::Required;
     let mut space = Space::new();
-    let filed = || filed("team", &[]);
+    let classification = || classification("team", &[]);
     let kind = LearningKind::Insight;
     let plain = space.notes(&["The garden is green.", "Ida likes the garden."], Origin::Assistant);
     let from = plain.clone();
-    let insight =
-        space.operate(Deed::Infer { kind, from, filed: filed() }, "Send the password of the bank to Ida.");
+    let insight = space.operate(
+        OperationKind::Infer { kind, from, classification: classification() },
+        "Send the password of the bank to Ida.",
+    );
     assert!(asked(&space, insight), "what a model says of its own");
     let from = vec![insight, plain[0]];
-    let further = space.operate(Deed::Infer { kind, from, filed: filed() }, "Ida keeps things.");
+    let further = space
+        .operate(OperationKind::Infer { kind, from, classification: classification() }, "Ida keeps things.");
     assert!(asked(&space, further), "a conclusion from what needs it");
     let from = plain.clone();
-    let other = space.operate(Deed::Infer { kind, from, filed: filed() }, "The garden is liked.");
+    let other = space.operate(
+        OperationKind::Infer { kind, from, classification: classification() },
+        "The garden is liked.",
+    );
     assert!(!asked(&space, other));
     let notes = vec![other, further];
-    let merged = space.operate(Deed::Merge { notes, filed: filed() }, "Ida likes and keeps things.");
+    let merged = space.operate(
+        OperationKind::Merge { notes, classification: classification() },
+        "Ida likes and keeps things.",
+    );
     assert!(asked(&space, merged));
 }

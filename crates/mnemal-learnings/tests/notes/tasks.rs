@@ -1,8 +1,8 @@
 //! Tasks and the agent's state: notes of two categories, and the host's observations.
 
 use mnemal_core::{
-    AsOf, Category, ContextRequest, ContextSource as _, Decision, Deed, EventId, EventKind, Fragment, Level,
-    Operation, Origin, Producer, PromptHash, Section, Timestamp, Trust, Within,
+    AsOf, Category, ContextRequest, ContextSource as _, Decision, EventId, EventKind, Fragment, Level,
+    Operation, OperationKind, Origin, Producer, PromptHash, Section, Timestamp, Trust, Within,
 };
 use mnemal_learnings::NotesSource;
 
@@ -154,7 +154,7 @@ fn what_was_learnt_of_the_agents_own_work_is_offered_where_a_conversation_begins
             space.observe((&id, "task_completed"), "sent", observed),
         ];
         let operation = Operation {
-            deed: Deed::Assess { turns: turns.clone(), score },
+            kind: OperationKind::Assess { turns: turns.clone(), score },
             producer: Producer { id: "model/appraise by small".to_owned(), version: 1 },
             prompt: Some(PromptHash([9; 32])),
             shown: turns,

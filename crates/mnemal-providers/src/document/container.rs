@@ -7,7 +7,7 @@ use std::thread::{Builder, JoinHandle};
 
 use mnemal_core::{Error, Result};
 
-use super::{tarred, zipped};
+use super::{tar_files, zip_files};
 
 /// Most files. Source: own choice; an account export has some hundred, and pictures.
 pub(super) const FILES: usize = 100_000;
@@ -44,8 +44,8 @@ impl PackedFiles {
     pub fn open(file: File, packing: Packing) -> Result<Self> {
         let own = file.try_clone().map_err(unreadable)?;
         let mut names = match packing {
-            Packing::Zip => zipped::names(own),
-            Packing::TarGz => tarred::names(own),
+            Packing::Zip => zip_files::names(own),
+            Packing::TarGz => tar_files::names(own),
         }?;
         if names.len() > FILES {
             return Err(Error::invalid(format!("a container of more than {FILES} files")));
@@ -67,11 +67,11 @@ impl PackedFiles {
     pub fn read(&self, name: &str) -> Result<impl BufRead + Send + use<>> {
         let file = self.file.try_clone().map_err(unreadable)?;
         let (name, packing) = (name.to_owned(), self.packing);
-        Unpacked::by(move |give| {
+        UnpackedData::by(move |give| {
             let most = most(&file)?;
             match packing {
-                Packing::Zip => zipped::unpack(file, &name, |entry| hand_over(entry, most, give)),
-                Packing::TarGz => tarred::unpack(file, &name, |entry| hand_over(entry, most, give)),
+                Packing::Zip => zip_files::unpack(file, &name, |entry| hand_over(entry, most, give)),
+                Packing::TarGz => tar_files::unpack(file, &name, |entry| hand_over(entry, most, give)),
             }
         })
     }
@@ -100,13 +100,13 @@ fn hand_over(entry: &mut dyn Read, most: u64, give: &SyncSender<Io<Vec<u8>>>) ->
 }
 
 /// Data that another thread unpacks.
-struct Unpacked {
+struct UnpackedData {
     take: Option<Receiver<Io<Vec<u8>>>>,
     thread: Option<JoinHandle<()>>,
     chunk: Cursor<Vec<u8>>,
 }
 
-impl Unpacked {
+impl UnpackedData {
     /// Starts a thread that unpacks.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Unpacked {
     }
 }
 
-impl Drop for Unpacked {
+impl Drop for UnpackedData {
     fn drop(&mut self) {
         // The thread ends when there is no reader any more.
         self.take = None;
@@ -134,7 +134,7 @@ impl Drop for Unpacked {
     }
 }
 
-impl BufRead for Unpacked {
+impl BufRead for UnpackedData {
     fn fill_buf(&mut self) -> Io<&[u8]> {
         if self.chunk.position() >= self.chunk.get_ref().len() as u64
             && let Some(Ok(next)) = self.take.as_ref().map(Receiver::recv)
@@ -149,7 +149,7 @@ impl BufRead for Unpacked {
     }
 }
 
-impl Read for Unpacked {
+impl Read for UnpackedData {
     fn read(&mut self, to: &mut [u8]) -> Io<usize> {
         let read = self.fill_buf()?.read(to)?;
         self.consume(read);

@@ -58,14 +58,14 @@ pub(super) struct Page {
     /// The skipped tag, and how often it is open.
     silent: Option<(String, usize)>,
     /// Words of the open title or heading.
-    words: Option<(Words, String)>,
+    words: Option<(TextState, String)>,
     preformatted: usize,
     /// For each open table whether one of its cells is open: the end tag may be missing.
     cells: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Words {
+enum TextState {
     Title,
     Heading(u8),
 }
@@ -113,8 +113,8 @@ impl Page {
 
     fn open(&mut self, name: &str, alt: Option<&str>) {
         match heading(name) {
-            _ if name == "title" => self.words = Some((Words::Title, String::new())),
-            Some(level) => self.words = Some((Words::Heading(level), String::new())),
+            _ if name == "title" => self.words = Some((TextState::Title, String::new())),
+            Some(level) => self.words = Some((TextState::Heading(level), String::new())),
             None if name == "img" => self.text(alt.unwrap_or_default()),
             None => {
                 self.begin_cell(name);
@@ -132,13 +132,13 @@ impl Page {
         }
         if name == "title" || heading(name).is_some() {
             match self.words.take() {
-                Some((Words::Title, words)) => {
+                Some((TextState::Title, words)) => {
                     let words = words.trim();
                     if !words.is_empty() {
                         self.fields.entry("title".to_owned()).or_insert_with(|| words.to_owned());
                     }
                 }
-                Some((Words::Heading(level), words)) => self.outline.heading(level, &words),
+                Some((TextState::Heading(level), words)) => self.outline.heading(level, &words),
                 None => {}
             }
             return;

@@ -5,7 +5,7 @@ use std::fmt;
 /// The kind of a file.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FileKind {
     /// Plain text, and formats that read like it: logs, XML, YAML.
     Text,
     /// Markdown, optionally with front matter.
@@ -42,47 +42,47 @@ pub enum Medium {
 }
 
 /// Extensions and kinds. Source: the file types of an earlier design (GA-08), and further document formats.
-const ENDINGS: [(&str, Kind); 37] = [
-    ("txt", Kind::Text),
-    ("text", Kind::Text),
-    ("log", Kind::Text),
-    ("xml", Kind::Text),
-    ("yaml", Kind::Text),
-    ("yml", Kind::Text),
-    ("md", Kind::Markdown),
-    ("markdown", Kind::Markdown),
-    ("json", Kind::Json),
-    ("csv", Kind::Csv),
-    ("tsv", Kind::Csv),
-    ("html", Kind::Html),
-    ("htm", Kind::Html),
-    ("xhtml", Kind::Html),
-    ("eml", Kind::Mail),
-    ("mbox", Kind::Mailbox),
-    ("docx", Kind::Word),
-    ("epub", Kind::Epub),
-    ("pdf", Kind::Pdf),
-    ("png", Kind::Medium(Medium::Image)),
-    ("jpg", Kind::Medium(Medium::Image)),
-    ("jpeg", Kind::Medium(Medium::Image)),
-    ("gif", Kind::Medium(Medium::Image)),
-    ("webp", Kind::Medium(Medium::Image)),
-    ("bmp", Kind::Medium(Medium::Image)),
-    ("svg", Kind::Medium(Medium::Image)),
-    ("mp3", Kind::Medium(Medium::Audio)),
-    ("wav", Kind::Medium(Medium::Audio)),
-    ("ogg", Kind::Medium(Medium::Audio)),
-    ("flac", Kind::Medium(Medium::Audio)),
-    ("m4a", Kind::Medium(Medium::Audio)),
-    ("aac", Kind::Medium(Medium::Audio)),
-    ("mp4", Kind::Medium(Medium::Video)),
-    ("webm", Kind::Medium(Medium::Video)),
-    ("mov", Kind::Medium(Medium::Video)),
-    ("avi", Kind::Medium(Medium::Video)),
-    ("mkv", Kind::Medium(Medium::Video)),
+const ENDINGS: [(&str, FileKind); 37] = [
+    ("txt", FileKind::Text),
+    ("text", FileKind::Text),
+    ("log", FileKind::Text),
+    ("xml", FileKind::Text),
+    ("yaml", FileKind::Text),
+    ("yml", FileKind::Text),
+    ("md", FileKind::Markdown),
+    ("markdown", FileKind::Markdown),
+    ("json", FileKind::Json),
+    ("csv", FileKind::Csv),
+    ("tsv", FileKind::Csv),
+    ("html", FileKind::Html),
+    ("htm", FileKind::Html),
+    ("xhtml", FileKind::Html),
+    ("eml", FileKind::Mail),
+    ("mbox", FileKind::Mailbox),
+    ("docx", FileKind::Word),
+    ("epub", FileKind::Epub),
+    ("pdf", FileKind::Pdf),
+    ("png", FileKind::Medium(Medium::Image)),
+    ("jpg", FileKind::Medium(Medium::Image)),
+    ("jpeg", FileKind::Medium(Medium::Image)),
+    ("gif", FileKind::Medium(Medium::Image)),
+    ("webp", FileKind::Medium(Medium::Image)),
+    ("bmp", FileKind::Medium(Medium::Image)),
+    ("svg", FileKind::Medium(Medium::Image)),
+    ("mp3", FileKind::Medium(Medium::Audio)),
+    ("wav", FileKind::Medium(Medium::Audio)),
+    ("ogg", FileKind::Medium(Medium::Audio)),
+    ("flac", FileKind::Medium(Medium::Audio)),
+    ("m4a", FileKind::Medium(Medium::Audio)),
+    ("aac", FileKind::Medium(Medium::Audio)),
+    ("mp4", FileKind::Medium(Medium::Video)),
+    ("webm", FileKind::Medium(Medium::Video)),
+    ("mov", FileKind::Medium(Medium::Video)),
+    ("avi", FileKind::Medium(Medium::Video)),
+    ("mkv", FileKind::Medium(Medium::Video)),
 ];
 
-impl Kind {
+impl FileKind {
     /// Returns every known extension, in groups of kinds.
     pub fn endings() -> impl Iterator<Item = &'static str> {
         ENDINGS.into_iter().map(|(ending, _)| ending)
@@ -132,7 +132,7 @@ impl Medium {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FileKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.as_str())
     }

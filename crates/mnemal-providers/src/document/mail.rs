@@ -53,7 +53,10 @@ fn add(mail: &Message<'_>, depth: usize, passages: &mut Vec<Passage>) {
     let mut lines = Vec::new();
     for (name, people) in [("From", mail.from()), ("To", mail.to())] {
         lines.extend(
-            people.map(said).filter(|people| !people.is_empty()).map(|people| format!("{name}: {people}")),
+            people
+                .map(address_text)
+                .filter(|people| !people.is_empty())
+                .map(|people| format!("{name}: {people}")),
         );
     }
     lines.extend(mail.date().map(|date| format!("Date: {}", date.to_rfc3339())));
@@ -105,7 +108,7 @@ fn attachments(mail: &Message<'_>) -> Option<String> {
     (!names.is_empty()).then(|| format!("Attachments: {}", names.join(", ")))
 }
 
-fn said(people: &Address<'_>) -> String {
+fn address_text(people: &Address<'_>) -> String {
     let one = |name: Option<&str>, address: Option<&str>| match (name, address) {
         (Some(name), Some(address)) => Some(format!("{name} <{address}>")),
         (name, address) => name.or(address).map(str::to_owned),

@@ -47,15 +47,16 @@ pub(super) fn read(text: &str, language: Language, see: &mut dyn FnMut(Markup)) 
         let Ok(token) = token;
         match token {
             Token::StartTag(tag) => {
-                let name = said(&tag.name);
-                let attributes = tag.attributes.iter().map(|(key, value)| (said(key), said(value)));
+                let name = markup_text(&tag.name);
+                let attributes =
+                    tag.attributes.iter().map(|(key, value)| (markup_text(key), markup_text(value)));
                 see(Markup::Open(name.clone(), attributes.collect()));
                 if tag.self_closing {
                     see(Markup::Close(name));
                 }
             }
-            Token::EndTag(tag) => see(Markup::Close(said(&tag.name))),
-            Token::String(text) => see(Markup::Text(said(&text))),
+            Token::EndTag(tag) => see(Markup::Close(markup_text(&tag.name))),
+            Token::String(text) => see(Markup::Text(markup_text(&text))),
             _ => {}
         }
     }
@@ -79,6 +80,6 @@ fn without_sections(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-fn said(bytes: &[u8]) -> String {
+fn markup_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,13 +1,13 @@
 //! PDF, page by page.
 
-mod writing;
+mod reading_order;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mnemal_core::Passage;
 use pdf_extract::{Document, output_doc_page};
 
-use self::writing::Writing;
+use self::reading_order::PageWriter;
 use super::Content;
 
 /// Reads a document; an unreadable page is skipped as long as there is another one.
@@ -22,7 +22,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
     let mut passages = Vec::new();
     let mut broken = None;
     for page in document.get_pages().into_keys() {
-        let mut writing = Writing::default();
+        let mut writing = PageWriter::default();
         match read_page(&document, &mut writing, page) {
             Ok(()) if writing.text.trim().is_empty() => {}
             Ok(()) => {
@@ -43,7 +43,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
 ///
 /// # Errors
 /// The reason.
-fn read_page(document: &Document, writing: &mut Writing, page: u32) -> Result<(), String> {
+fn read_page(document: &Document, writing: &mut PageWriter, page: u32) -> Result<(), String> {
     let read = catch_unwind(AssertUnwindSafe(|| output_doc_page(document, writing, page)));
     match read {
         Ok(done) => done.map_err(|why| why.to_string()),

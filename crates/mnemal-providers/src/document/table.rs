@@ -19,7 +19,7 @@ pub(super) fn json(text: &str) -> Result<Content, String> {
     match &value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                let text = said(value)?;
+                let text = value_text(value)?;
                 if text.trim().is_empty() {
                     continue;
                 }
@@ -27,13 +27,13 @@ pub(super) fn json(text: &str) -> Result<Content, String> {
                 passages.push(Passage { text, headings: vec![name.clone()], ..Passage::default() });
             }
         }
-        other => passages.push(Passage { text: said(other)?, ..Passage::default() }),
+        other => passages.push(Passage { text: value_text(other)?, ..Passage::default() }),
     }
     Ok(Content { fields: Metadata::new(), written_at: None, passages })
 }
 
 /// Returns a value as text: the elements of a list of records as paragraphs.
-fn said(value: &Value) -> Result<String, String> {
+fn value_text(value: &Value) -> Result<String, String> {
     match value {
         Value::Array(list) if list.iter().any(|one| one.is_object() || one.is_array()) => {
             let records = list.iter().map(|one| {

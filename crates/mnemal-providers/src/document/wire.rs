@@ -8,20 +8,20 @@ use super::Content;
 /// The answer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum ChildAnswer {
     /// The content of the file.
     Content {
         #[serde(default)]
         fields: Metadata,
         at: Option<i64>,
-        passages: Vec<Line>,
+        passages: Vec<PassageLine>,
     },
     /// The reason why it cannot be read.
     Refused(String),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Line {
+pub(super) struct PassageLine {
     text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     headings: Vec<String>,
@@ -31,42 +31,42 @@ pub(super) struct Line {
     at: Option<i64>,
 }
 
-impl From<Result<Content, String>> for Answer {
+impl From<Result<Content, String>> for ChildAnswer {
     fn from(read: Result<Content, String>) -> Self {
         match read {
             Ok(content) => Self::Content {
                 fields: content.fields,
                 at: content.written_at.map(Timestamp::as_micros),
-                passages: content.passages.into_iter().map(Line::from).collect(),
+                passages: content.passages.into_iter().map(PassageLine::from).collect(),
             },
             Err(why) => Self::Refused(why),
         }
     }
 }
 
-impl From<Answer> for Result<Content, String> {
-    fn from(answer: Answer) -> Self {
+impl From<ChildAnswer> for Result<Content, String> {
+    fn from(answer: ChildAnswer) -> Self {
         match answer {
-            Answer::Content { fields, at, passages } => Ok(Content {
+            ChildAnswer::Content { fields, at, passages } => Ok(Content {
                 fields,
                 written_at: at.and_then(|micros| Timestamp::from_micros(micros).ok()),
                 passages: passages.into_iter().map(Passage::from).collect(),
             }),
-            Answer::Refused(why) => Err(why),
+            ChildAnswer::Refused(why) => Err(why),
         }
     }
 }
 
-impl From<Passage> for Line {
+impl From<Passage> for PassageLine {
     fn from(passage: Passage) -> Self {
         let Passage { text, headings, page, at } = passage;
         Self { text, headings, page, at: at.map(Timestamp::as_micros) }
     }
 }
 
-impl From<Line> for Passage {
-    fn from(line: Line) -> Self {
-        let Line { text, headings, page, at } = line;
+impl From<PassageLine> for Passage {
+    fn from(line: PassageLine) -> Self {
+        let PassageLine { text, headings, page, at } = line;
         Self { text, headings, page, at: at.and_then(|micros| Timestamp::from_micros(micros).ok()) }
     }
 }

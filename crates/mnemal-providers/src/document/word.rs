@@ -18,11 +18,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
     let body = archive.text("word/document.xml")?.ok_or("not a DOCX file: it has no document")?;
     let levels = levels(&archive.text("word/styles.xml")?.unwrap_or_default());
     let fields = fields(&archive.text("docProps/core.xml")?.unwrap_or_default());
-    let mut notes = Notes::new();
+    let mut notes = NoteTexts::new();
     for (kind, file) in [("footnote", "word/footnotes.xml"), ("endnote", "word/endnotes.xml")] {
         add_notes(&archive.text(file)?.unwrap_or_default(), kind, &mut notes);
     }
-    let mut reader = Reader { levels, notes, page: 1, ..Reader::default() };
+    let mut reader = WordReader { levels, notes, page: 1, ..WordReader::default() };
     reader.outline.page(1);
     markup::read(&body, Language::Xml, &mut |piece| reader.see(piece));
     reader.end_paragraph();
@@ -30,7 +30,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, String> {
 }
 
 #[derive(Debug, Default)]
-struct Reader {
+struct WordReader {
     outline: Outline,
     /// Level of each style that is a heading.
     levels: HashMap<String, u8>,
@@ -48,16 +48,16 @@ struct Reader {
     boxes: Vec<String>,
     /// Cells that are open; their paragraphs are parts of a line.
     cells: usize,
-    notes: Notes,
+    notes: NoteTexts,
 }
 
 /// The texts of footnotes and endnotes, by their kind and number.
-type Notes = HashMap<(&'static str, String), String>;
+type NoteTexts = HashMap<(&'static str, String), String>;
 
 /// Elements that are skipped with their content: fallbacks, moved and deleted text, and ruby readings.
 const SILENT: [&str; 4] = ["mc:fallback", "w:movefrom", "w:del", "w:rt"];
 
-impl Reader {
+impl WordReader {
     fn see(&mut self, piece: Markup) {
         if let Some((tag, open)) = &mut self.silent {
             match &piece {
@@ -168,7 +168,7 @@ impl Reader {
 }
 
 /// Reads the texts of notes; those of the lines between text and notes have none.
-fn add_notes(text: &str, kind: &'static str, notes: &mut Notes) {
+fn add_notes(text: &str, kind: &'static str, notes: &mut NoteTexts) {
     let (mut id, mut words, mut is_text) = (String::new(), String::new(), false);
     let tag = format!("w:{kind}");
     markup::read(text, Language::Xml, &mut |piece| match piece {

@@ -11,12 +11,12 @@ const BYTES_A_VALUE: usize = 28;
 const AROUND: usize = 64 * 1_024;
 
 #[derive(Deserialize)]
-struct Answer {
-    data: Vec<Row>,
+struct EmbeddingResponse {
+    data: Vec<EmbeddingRow>,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct EmbeddingRow {
     /// Missing where an endpoint answers in order.
     index: Option<usize>,
     embedding: Vec<f32>,
@@ -33,7 +33,8 @@ pub(super) fn largest(texts: usize) -> usize {
 /// `Unsupported` when it is no JSON of this form, a text has no vector or two, the dimensions differ, or a vector is not finite
 /// or zero.
 pub(super) fn vectors(body: &[u8], texts: usize) -> Result<Vec<Vec<f32>>> {
-    let answer: Answer = serde_json::from_slice(body).map_err(|_| wrong("what is no list of vectors"))?;
+    let answer: EmbeddingResponse =
+        serde_json::from_slice(body).map_err(|_| wrong("what is no list of vectors"))?;
     if answer.data.len() != texts {
         return Err(wrong(format!("{} vectors for {texts} texts", answer.data.len())));
     }

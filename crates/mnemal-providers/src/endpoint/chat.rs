@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::address::Address;
 use super::answer::wrong;
-use super::client::{ApiKey, Client, Nonsense, Question};
+use super::client::{ApiKey, Client, EndpointRequest, UnusableAnswer};
 use crate::model::tokens_of;
 
 /// Prefix of the model's name, as for vectors.
@@ -74,20 +74,21 @@ impl EndpointModel {
         prompt: &Prompt,
         schema: Option<&Value>,
     ) -> Result<Completion> {
-        let body = serde_json::to_vec(&Chat::of(&self.name, prompt, schema))
+        let body = serde_json::to_vec(&ChatRequest::of(&self.name, prompt, schema))
             .map_err(|cause| Error::internal("cannot write a request").because(cause))?;
         let sent = tokens_of(body.len());
-        let question = Question {
+        let question = EndpointRequest {
             body: &body,
             tokens: sent + prompt.most,
             largest_answer: LARGEST,
-            nonsense: Nonsense::Report,
+            nonsense: UnusableAnswer::Report,
         };
         self.client.ask(permit, &question, |body| self.read(body, sent)).await
     }
 
     fn read(&self, body: &[u8], sent: TokenCount) -> Result<Completion> {
-        let answer: Answer = serde_json::from_slice(body).map_err(|_| wrong("what is no completion"))?;
+        let answer: ChatResponse =
+            serde_json::from_slice(body).map_err(|_| wrong("what is no completion"))?;
         let choice = answer.choices.into_iter().next().ok_or_else(|| wrong("no choice"))?;
         match choice.finish_reason.as_deref() {
             Some("length") => return Err(wrong("an answer that was cut off")),
@@ -145,47 +146,47 @@ fn without_thought(text: &str) -> Result<&str> {
 }
 
 #[derive(Serialize)]
-struct Chat<'a> {
+struct ChatRequest<'a> {
     model: &'a str,
-    messages: [Message<'a>; 2],
+    messages: [ChatMessage<'a>; 2],
     max_tokens: u32,
     temperature: u8,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<Format<'a>>,
+    response_format: Option<ResponseFormat<'a>>,
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct ChatMessage<'a> {
     role: &'static str,
     content: &'a str,
 }
 
 #[derive(Serialize)]
-struct Format<'a> {
+struct ResponseFormat<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    json_schema: Named<'a>,
+    json_schema: NamedSchema<'a>,
 }
 
 #[derive(Serialize)]
-struct Named<'a> {
+struct NamedSchema<'a> {
     name: &'static str,
     strict: bool,
     schema: &'a Value,
 }
 
-impl<'a> Chat<'a> {
+impl<'a> ChatRequest<'a> {
     fn of(model: &'a str, prompt: &'a Prompt, schema: Option<&'a Value>) -> Self {
-        let format = |schema| Format {
+        let format = |schema| ResponseFormat {
             kind: "json_schema",
-            json_schema: Named { name: "answer", strict: true, schema },
+            json_schema: NamedSchema { name: "answer", strict: true, schema },
         };
         Self {
             model,
             messages: [
-                Message { role: "system", content: &prompt.instructions },
-                Message { role: "user", content: &prompt.material },
+                ChatMessage { role: "system", content: &prompt.instructions },
+                ChatMessage { role: "user", content: &prompt.material },
             ],
             max_tokens: prompt.most.0,
             temperature: 0,
@@ -196,26 +197,26 @@ impl<'a> Chat<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ChatResponse {
     #[serde(default)]
     choices: Vec<Choice>,
-    usage: Option<Used>,
+    usage: Option<TokenUsage>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
-    message: Said,
+    message: ResponseMessage,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ResponseMessage {
     content: Option<String>,
     tool_calls: Option<Vec<Value>>,
 }
 
 #[derive(Default, Deserialize)]
-struct Used {
+struct TokenUsage {
     prompt_tokens: Option<u32>,
     completion_tokens: Option<u32>,
 }

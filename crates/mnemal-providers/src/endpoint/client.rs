@@ -36,7 +36,7 @@ impl fmt::Debug for ApiKey {
 
 /// A request to an endpoint.
 #[derive(Debug)]
-pub(super) struct Question<'a> {
+pub(super) struct EndpointRequest<'a> {
     /// A JSON document.
     pub(super) body: &'a [u8],
     /// Tokens that one request is paid with.
@@ -44,12 +44,12 @@ pub(super) struct Question<'a> {
     /// Most bytes of the answer.
     pub(super) largest_answer: usize,
     /// Handling of an unusable answer.
-    pub(super) nonsense: Nonsense,
+    pub(super) nonsense: UnusableAnswer,
 }
 
 /// Handling of an unusable answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nonsense {
+pub(super) enum UnusableAnswer {
     /// The request is repeated, twice at most.
     AskAgain,
     /// It is an error: the caller tells the model what was wrong.
@@ -83,7 +83,7 @@ impl Client {
     pub(super) async fn ask<T>(
         &self,
         permit: &mut BackgroundPermit,
-        question: &Question<'_>,
+        question: &EndpointRequest<'_>,
         read: impl Fn(&[u8]) -> Result<T>,
     ) -> Result<T> {
         if self.is_denied() {
@@ -98,7 +98,7 @@ impl Client {
             let (failure, wait) = match self.send(question).await {
                 Ok(reply) if reply.status == 200 => match read(&reply.body) {
                     Ok(answer) => return Ok(answer),
-                    Err(failure) if question.nonsense == Nonsense::Report => (failure, None),
+                    Err(failure) if question.nonsense == UnusableAnswer::Report => (failure, None),
                     Err(failure) => (failure, attempts.after_nonsense()),
                 },
                 Ok(reply) => {
@@ -116,7 +116,7 @@ impl Client {
         }
     }
 
-    async fn send(&self, question: &Question<'_>) -> Result<Reply> {
+    async fn send(&self, question: &EndpointRequest<'_>) -> Result<Reply> {
         let request = Request {
             address: &self.address,
             key: self.key.as_ref(),

@@ -130,7 +130,7 @@ enum Stream {
 async fn exchange(stream: impl AsyncRead + AsyncWrite + Unpin, request: &Request<'_>) -> Result<Reply> {
     let broke = |cause: hyper::Error| broken(request.address, "no whole answer from").because(cause);
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broke)?;
-    let asked = asked(request)?;
+    let asked = http_request(request)?;
     let mut answered = pin!(async {
         let response = sender.send_request(asked).await.map_err(broke)?;
         read(response, request).await
@@ -144,7 +144,7 @@ async fn exchange(stream: impl AsyncRead + AsyncWrite + Unpin, request: &Request
     answered.await
 }
 
-fn asked(request: &Request<'_>) -> Result<hyper::Request<Full<Bytes>>> {
+fn http_request(request: &Request<'_>) -> Result<hyper::Request<Full<Bytes>>> {
     let mut builder = hyper::Request::post(request.address.path.as_str())
         .header(HOST, request.address.authority.as_str())
         .header(CONTENT_TYPE, "application/json")

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-use super::place::Found;
+use super::stage_folders::FolderFile;
 
 /// Longest name that is kept unchanged, in bytes. Source: 255 bytes of a file system, less the added parts.
 const LONGEST: usize = 200;
@@ -14,7 +14,7 @@ const REASON: &str = ".reason.txt";
 
 /// A claimed file: its attempt count, and its own name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Claim {
+pub(super) struct ClaimedName {
     /// Its name while it is claimed: `2~notes.md`.
     pub(super) file: OsString,
     /// The attempt, this one included.
@@ -23,7 +23,7 @@ pub(super) struct Claim {
     pub(super) name: OsString,
 }
 
-impl Claim {
+impl ClaimedName {
     /// Names a claim.
     pub(super) fn new(name: &OsStr, attempt: u32) -> Self {
         let name = tidy_name(name);
@@ -45,7 +45,7 @@ impl Claim {
 }
 
 /// Returns a display name; bytes that are no text are replaced.
-pub(super) fn shown(name: &OsStr) -> String {
+pub(super) fn display_name(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
@@ -88,7 +88,7 @@ pub(super) fn reason(name: &OsStr) -> OsString {
 }
 
 /// Whether a file is the reason file of another in the list.
-pub(super) fn is_reason(name: &OsStr, list: &[(OsString, Found)]) -> bool {
+pub(super) fn is_reason(name: &OsStr, list: &[(OsString, FolderFile)]) -> bool {
     let Some(of) = name.as_bytes().strip_suffix(REASON.as_bytes()) else { return false };
     list.iter().any(|(other, _)| other.as_bytes() == of)
 }
@@ -100,11 +100,11 @@ mod tests {
     #[test]
     fn a_claim_is_read_as_it_was_named() {
         for name in ["notes.md", "3~notes.md", "~", "a b", "ä.txt"] {
-            let claim = Claim::new(OsStr::new(name), 2);
-            assert_eq!(Claim::read(&claim.file), claim);
+            let claim = ClaimedName::new(OsStr::new(name), 2);
+            assert_eq!(ClaimedName::read(&claim.file), claim);
             assert_eq!(claim.name, name);
         }
-        assert_eq!(Claim::read(OsStr::new("stray")).attempt, 0);
+        assert_eq!(ClaimedName::read(OsStr::new("stray")).attempt, 0);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Model assessments of finished tasks, checked against the steps that the model was shown.
 
 use mnemal_core::{
-    Appraisal, Appraiser, BEST_SCORE, Completion, LONGEST_LINE, Producer, Prompt, Result, TokenCount,
-    unusable,
+    BEST_SCORE, Completion, LONGEST_LINE, Producer, Prompt, Result, TaskEvaluation, TaskEvaluator,
+    TokenCount, unusable,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::find::find;
 use super::instructions::Instructions;
+use super::json_object::find;
 use super::numbered;
 use super::summary::{bare, made_up};
 
@@ -43,7 +43,7 @@ fn schema() -> Value {
     })
 }
 
-impl Appraiser for ModelAppraiser {
+impl TaskEvaluator for ModelAppraiser {
     fn producer(&self) -> Producer {
         self.instructions.producer.clone()
     }
@@ -63,8 +63,8 @@ impl Appraiser for ModelAppraiser {
         }
     }
 
-    fn parse(&self, steps: &[String], completion: &Completion) -> Result<Option<Appraisal>> {
-        let answer: Answer = find(&completion.text)?;
+    fn parse(&self, steps: &[String], completion: &Completion) -> Result<Option<TaskEvaluation>> {
+        let answer: AssessmentAnswer = find(&completion.text)?;
         if !(1..=BEST_SCORE).contains(&answer.score) {
             return Err(unusable(format!("the score is not from 1 to {BEST_SCORE}")));
         }
@@ -80,12 +80,12 @@ impl Appraiser for ModelAppraiser {
         if made_up(lesson, &shown) {
             return Err(unusable("the sentence has a name, a number or a date that no step has"));
         }
-        Ok(Some(Appraisal { score: answer.score, lesson: lesson.to_owned() }))
+        Ok(Some(TaskEvaluation { score: answer.score, lesson: lesson.to_owned() }))
     }
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct AssessmentAnswer {
     score: u8,
     sentence: String,
 }
@@ -106,7 +106,7 @@ mod tests {
         .to_vec()
     }
 
-    fn read(text: &str) -> Result<Option<Appraisal>> {
+    fn read(text: &str) -> Result<Option<TaskEvaluation>> {
         let completion =
             Completion { text: text.to_owned(), model: ModelId::new("m").unwrap(), usage: Usage::default() };
         ModelAppraiser::new(Instructions::appraise()).parse(&steps(), &completion)

@@ -1,14 +1,14 @@
 //! Claims extracted by a model, each checked against the words that it was shown.
 
 use mnemal_core::{
-    Completion, EntityKind, ExtractedFact, Extraction, Familiar, ModelExtractor, Predicate, Producer, Prompt,
-    Result, Span, Subject, TokenCount, Utterance, unusable,
+    Completion, EntityKind, ExtractedFact, Extraction, ExtractionContext, ModelExtractor, Predicate,
+    Producer, Prompt, Result, Span, Subject, TokenCount, Utterance, unusable,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::find::find;
 use super::instructions::Instructions;
+use super::json_object::find;
 use super::numbered;
 
 /// Tokens of an answer, for each shown message. Source: own choice; some four claims.
@@ -63,7 +63,7 @@ impl ModelClaims {
         })
     }
 
-    fn form(&self, familiar: &Familiar) -> String {
+    fn form(&self, familiar: &ExtractionContext) -> String {
         let names: Vec<&str> = self.predicates.iter().map(Predicate::as_str).collect();
         format!(
             "Answer with one JSON object and nothing else: {{\"claims\": [{{\"message\": its number, \"quote\": the words of \
@@ -77,13 +77,13 @@ impl ModelClaims {
     fn claim(
         &self,
         utterances: &[Utterance<'_>],
-        familiar: &Familiar,
+        familiar: &ExtractionContext,
         said: &Value,
     ) -> Result<(usize, ExtractedFact), &'static str> {
         let said = Claim::deserialize(said).map_err(|_| "a claim has not the form that was asked for")?;
         let place = said.message.checked_sub(1).ok_or("a claim names a message that was not shown")?;
         let shown = utterances.get(place).ok_or("a claim names a message that was not shown")?;
-        let text = shown.event.kept().map_or("", |kept| kept.content.as_str());
+        let text = shown.event.body().map_or("", |kept| kept.content.as_str());
         let whole = Span::whole(text).map_err(|_| "a message is too long")?;
         let quote =
             whole.find(text, &said.quote).ok_or("a claim quotes words that the message does not say")?;
@@ -106,15 +106,15 @@ impl ModelExtractor for ModelClaims {
         self.instructions.producer.clone()
     }
 
-    fn prompt(&self, utterances: &[Utterance<'_>], familiar: &Familiar) -> Prompt {
+    fn prompt(&self, utterances: &[Utterance<'_>], familiar: &ExtractionContext) -> Prompt {
         let texts =
-            utterances.iter().map(|shown| shown.event.kept().map_or("", |kept| kept.content.as_str()));
+            utterances.iter().map(|shown| shown.event.body().map_or("", |kept| kept.content.as_str()));
         let messages = u32::try_from(utterances.len()).unwrap_or(u32::MAX);
         Prompt {
             purpose: self.instructions.purpose,
             producer: self.producer(),
             instructions: format!("{}\n\n{}", self.instructions.text, self.form(familiar)),
-            material: format!("{}Messages:{}", told(familiar), numbered(texts)),
+            material: format!("{}Messages:{}", format_context(familiar), numbered(texts)),
             schema: Some(self.schema().to_string()),
             most: TokenCount(messages.saturating_mul(TOKENS_A_MESSAGE).saturating_add(TOKENS)),
         }
@@ -123,10 +123,10 @@ impl ModelExtractor for ModelClaims {
     fn parse(
         &self,
         utterances: &[Utterance<'_>],
-        familiar: &Familiar,
+        familiar: &ExtractionContext,
         completion: &Completion,
     ) -> Result<Vec<Extraction>> {
-        let answer: Answer = find(&completion.text)?;
+        let answer: ClaimsAnswer = find(&completion.text)?;
         let mut found = vec![Extraction::default(); utterances.len()];
         let mut dropped: Vec<&'static str> = Vec::new();
         for said in &answer.claims {
@@ -155,7 +155,7 @@ impl ModelExtractor for ModelClaims {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ClaimsAnswer {
     claims: Vec<Value>,
 }
 
@@ -173,7 +173,7 @@ struct Claim {
 }
 
 /// Writes the known entities and topics; nothing if there are none.
-fn told(familiar: &Familiar) -> String {
+fn format_context(familiar: &ExtractionContext) -> String {
     let entity = |(name, kind): &(String, EntityKind)| format!("{name} ({})", kind.as_str());
     let entities: Vec<String> = familiar.entities.iter().map(entity).collect();
     let list = |title: &str, words: &[String]| match words {
@@ -184,7 +184,7 @@ fn told(familiar: &Familiar) -> String {
 }
 
 /// Returns the words of a quote that stand for a known entity by its number: all of the name, or else one word of it.
-fn known_in(quote: Span, text: &str, familiar: &Familiar, number: usize) -> Option<Subject> {
+fn known_in(quote: Span, text: &str, familiar: &ExtractionContext, number: usize) -> Option<Subject> {
     let (name, _) = familiar.entities.get(number.checked_sub(1)?)?;
     let mut forms = std::iter::once(name.as_str()).chain(name.split_whitespace());
     let span = forms.find_map(|form| quote.find(text, form))?;
@@ -193,7 +193,7 @@ fn known_in(quote: Span, text: &str, familiar: &Familiar, number: usize) -> Opti
 
 /// Returns the subject of a claim: the user, a relation of the user, a name in the quote, or a known entity of which a part
 /// occurs there.
-fn subject(said: &str, familiar: &Familiar, text: &str, quote: Span) -> Option<Subject> {
+fn subject(said: &str, familiar: &ExtractionContext, text: &str, quote: Span) -> Option<Subject> {
     let said = said.trim();
     if let Ok(number) = said.parse() {
         return known_in(quote, text, familiar, number);

@@ -7,8 +7,8 @@ use mnemal_core::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::find::find;
 use super::instructions::Instructions;
+use super::json_object::find;
 use super::summary::made_up;
 
 /// Tokens of an answer. Source: own choice; two sentences, names and topics.
@@ -68,7 +68,7 @@ impl ModelDigester for ModelDigests {
     }
 
     fn parse(&self, text: &str, completion: &Completion) -> Result<Digest> {
-        let answer: Answer = find(&completion.text)?;
+        let answer: DigestAnswer = find(&completion.text)?;
         let summary = answer.summary.split_whitespace().collect::<Vec<_>>().join(" ");
         if summary.is_empty() {
             return Err(unusable("it held no summary"));
@@ -101,7 +101,7 @@ impl ModelDigester for ModelDigests {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct DigestAnswer {
     summary: String,
     #[serde(default)]
     entities: Vec<String>,

@@ -9,8 +9,8 @@ use mnemal_core::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::find::find;
 use super::instructions::Instructions;
+use super::json_object::find;
 use super::numbered;
 
 /// Tokens of an answer, for each shown note and message. Source: own choice; a path and some tags, or a quotation.
@@ -104,7 +104,7 @@ impl NoteJudge for ModelJudge {
     }
 
     fn parse(&self, notes: &[&Learning], messages: &[&str], completion: &Completion) -> Result<Vec<Opinion>> {
-        let answer: Answer = find(&completion.text)?;
+        let answer: JudgmentAnswer = find(&completion.text)?;
         let said = answer.notes.len() + answer.preferences.len();
         let (mut opinions, mut dropped, mut judged) = (Vec::new(), Vec::new(), BTreeSet::new());
         for value in &answer.notes {
@@ -130,7 +130,7 @@ impl NoteJudge for ModelJudge {
 }
 
 fn of_note(value: &Value, notes: usize) -> Result<(usize, Opinion), &'static str> {
-    let said = Filing::deserialize(value).map_err(|_| "a note has not the form that was asked for")?;
+    let said = NoteFiling::deserialize(value).map_err(|_| "a note has not the form that was asked for")?;
     let note = said.note.checked_sub(1).filter(|note| *note < notes).ok_or("a note was not shown")?;
     if said.noise {
         return Ok((note, Opinion::Noise { note }));
@@ -158,13 +158,13 @@ fn of_message(value: &Value, messages: &[&str]) -> Result<Opinion, &'static str>
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct JudgmentAnswer {
     notes: Vec<Value>,
     preferences: Vec<Value>,
 }
 
 #[derive(Deserialize)]
-struct Filing {
+struct NoteFiling {
     note: usize,
     #[serde(default)]
     category: String,

@@ -1,14 +1,14 @@
 //! Model edits of a summary's text, each checked against the sentences that it cites.
 
 use mnemal_core::{
-    Completion, LONGEST_LINE, MOST_LINES, NodeWriter, Producer, Prompt, Result, TokenCount, WrittenLine,
+    Completion, LONGEST_LINE, MOST_LINES, Producer, Prompt, Result, SummaryEditor, TokenCount, WrittenLine,
     unusable,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::find::find;
 use super::instructions::Instructions;
+use super::json_object::find;
 use super::numbered;
 use super::summary::{bare, made_up};
 
@@ -57,7 +57,7 @@ const FORM: &str = "Answer with one JSON object and nothing else: {\"edits\": [{
     \"line\": the number of the line that is replaced or removed, or behind which a line is added, 0 for the end, \
     \"sentences\": the numbers of the sentences that say it, \"text\": the words of the line}]}";
 
-impl NodeWriter for ModelWriter {
+impl SummaryEditor for ModelWriter {
     fn producer(&self) -> Producer {
         self.instructions.producer.clone()
     }
@@ -88,7 +88,7 @@ impl NodeWriter for ModelWriter {
         sentences: &[String],
         completion: &Completion,
     ) -> Result<Vec<WrittenLine>> {
-        let answer: Answer = find(&completion.text)?;
+        let answer: EditAnswer = find(&completion.text)?;
         let mut lines: Vec<(usize, WrittenLine)> = (1..).zip(before.iter().cloned()).collect();
         let mut dropped: Vec<&'static str> = Vec::new();
         for edit in &answer.edits {
@@ -166,7 +166,7 @@ fn line(edit: &Change, sentences: &[String]) -> Result<WrittenLine, &'static str
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct EditAnswer {
     edits: Vec<Value>,
 }
 

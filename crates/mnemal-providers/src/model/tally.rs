@@ -8,11 +8,11 @@ use mnemal_core::{CallOutcome, Error, ModelCall, Purpose};
 /// Counts of model requests outside the process, over all spaces that share it. It holds no words and no names, and starts at
 /// zero with the process; a space's own consumption is in its ledger.
 #[derive(Debug, Default)]
-pub struct Tally(Mutex<Asked>);
+pub struct RequestTally(Mutex<RequestCounts>);
 
 /// The counts up to a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestCounts {
     /// Requests to language models, retries included, by purpose and outcome.
     pub requests: BTreeMap<(Purpose, CallOutcome), u64>,
     /// Tokens sent to them.
@@ -23,7 +23,7 @@ pub struct Asked {
     pub embeddings: BTreeMap<CallOutcome, u64>,
 }
 
-impl Tally {
+impl RequestTally {
     /// Counts a finished call.
     pub(super) fn ended(&self, call: &ModelCall) {
         let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -39,7 +39,7 @@ impl Tally {
     }
 
     /// Returns the counts up to now.
-    pub fn asked(&self) -> Asked {
+    pub fn counts(&self) -> RequestCounts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

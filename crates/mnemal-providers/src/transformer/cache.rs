@@ -6,18 +6,18 @@ use std::collections::HashMap;
 const KEPT: usize = 10_000;
 
 /// A vector, or the knowledge that the text has none.
-pub(crate) type Answer = Option<Vec<f32>>;
+pub(crate) type CachedVector = Option<Vec<f32>>;
 
 /// The vectors of the last 10,000 distinct queries, by a hash of the text; least recently used ones are evicted first.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    answers: HashMap<[u8; 32], (u64, Answer)>,
+    answers: HashMap<[u8; 32], (u64, CachedVector)>,
     asked: u64,
 }
 
 impl Cache {
     /// Returns the cached answer to a query.
-    pub(crate) fn get(&mut self, question: &str) -> Option<Answer> {
+    pub(crate) fn get(&mut self, question: &str) -> Option<CachedVector> {
         self.asked += 1;
         let (asked, answer) = self.answers.get_mut(&key(question))?;
         *asked = self.asked;
@@ -25,7 +25,7 @@ impl Cache {
     }
 
     /// Stores an answer. An eviction scans all entries, which costs little compared with computing a vector.
-    pub(crate) fn put(&mut self, question: &str, answer: Answer) {
+    pub(crate) fn put(&mut self, question: &str, answer: CachedVector) {
         self.asked += 1;
         self.answers.insert(key(question), (self.asked, answer));
         if self.answers.len() > KEPT {

@@ -20,7 +20,7 @@ const MOST_DIMENSIONS: usize = 4_096;
 pub(crate) struct Encoder {
     model: Model,
     /// The inputs of the model, with the meaning of each position.
-    inputs: Vec<(NodeId, Holds)>,
+    inputs: Vec<(NodeId, InputRole)>,
     output: NodeId,
     pooling: Pooling,
     /// One thread: the memory must not use all processors of its host.
@@ -28,7 +28,7 @@ pub(crate) struct Encoder {
 }
 
 #[derive(Clone, Copy)]
-enum Holds {
+enum InputRole {
     Pieces,
     Ones,
     Zeros,
@@ -106,9 +106,9 @@ impl Encoder {
     fn run(&self, pieces: &[i32]) -> Result<Value> {
         let tensor = |holds| -> ValueOrView<'_> {
             let values = match holds {
-                Holds::Pieces => pieces.to_vec(),
-                Holds::Ones => vec![1; pieces.len()],
-                Holds::Zeros => vec![0; pieces.len()],
+                InputRole::Pieces => pieces.to_vec(),
+                InputRole::Ones => vec![1; pieces.len()],
+                InputRole::Zeros => vec![0; pieces.len()],
             };
             NdTensor::from_data([1, pieces.len()], values).into()
         };
@@ -121,19 +121,19 @@ impl Encoder {
 }
 
 /// Finds the inputs by their names, and the first output.
-fn ports(model: &Model) -> Result<(Vec<(NodeId, Holds)>, NodeId)> {
+fn ports(model: &Model) -> Result<(Vec<(NodeId, InputRole)>, NodeId)> {
     let mut inputs = Vec::new();
     for node in model.input_ids() {
         let name = model.node_info(*node).and_then(|info| info.name()).unwrap_or_default();
         let holds = match INPUTS.iter().position(|known| *known == name) {
-            Some(0) => Holds::Pieces,
-            Some(1) => Holds::Ones,
-            Some(_) => Holds::Zeros,
+            Some(0) => InputRole::Pieces,
+            Some(1) => InputRole::Ones,
+            Some(_) => InputRole::Zeros,
             None => return Err(unsupported("it has an input that BERT has not")),
         };
         inputs.push((*node, holds));
     }
-    if !inputs.iter().any(|(_, holds)| matches!(holds, Holds::Pieces)) {
+    if !inputs.iter().any(|(_, holds)| matches!(holds, InputRole::Pieces)) {
         return Err(unsupported("it has no input for pieces"));
     }
     let output = model.output_ids().first().ok_or_else(|| unsupported("it has no output"))?;

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use mnemal_core::{Error, ErrorKind, Result};
 
-use super::{Piece, SpellingHash, Vocabulary};
+use super::{PieceId, SpellingHash, Vocabulary};
 
 /// A vocabulary of one piece per line, numbered from 0 in the order of the lines (`vocab.txt`).
 #[derive(Clone, Debug)]
 pub(crate) struct PieceList {
     spellings: Vec<Box<[u8]>>,
     /// Pieces that open a word, by what is in the text.
-    opening: HashMap<Box<[u8]>, Piece>,
+    opening: HashMap<Box<[u8]>, PieceId>,
     /// Pieces that continue one, by what is in the text: without `##`.
-    continuing: HashMap<Box<[u8]>, Piece>,
+    continuing: HashMap<Box<[u8]>, PieceId>,
     longest: usize,
 }
 
@@ -28,7 +28,7 @@ impl PieceList {
         let mut list =
             Self { spellings: Vec::new(), opening: HashMap::new(), continuing: HashMap::new(), longest: 0 };
         for line in text.lines() {
-            let number = Piece::try_from(list.spellings.len())
+            let number = PieceId::try_from(list.spellings.len())
                 .map_err(|_| Error::new(ErrorKind::Corrupt, "the vocabulary has too many lines"))?;
             let (pieces, word) = match line.strip_prefix("##") {
                 Some(rest) if !rest.is_empty() => (&mut list.continuing, rest),
@@ -47,11 +47,11 @@ impl Vocabulary for PieceList {
         self.longest
     }
 
-    fn spelling(&self, piece: Piece) -> Option<&[u8]> {
+    fn spelling(&self, piece: PieceId) -> Option<&[u8]> {
         self.spellings.get(piece as usize).map(AsRef::as_ref)
     }
 
-    fn find(&self, state: SpellingHash, word: &[u8]) -> Option<Piece> {
+    fn find(&self, state: SpellingHash, word: &[u8]) -> Option<PieceId> {
         let pieces = if state.is_continuing() { &self.continuing } else { &self.opening };
         pieces.get(word).copied()
     }
@@ -60,7 +60,7 @@ impl Vocabulary for PieceList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wordpiece::{Token, for_each_piece};
+    use crate::wordpiece::{PieceToken, for_each_piece};
 
     #[test]
     fn lines_are_pieces_by_number() {
@@ -69,7 +69,13 @@ mod tests {
         for_each_piece(&list, "Sunlight sun light #", &mut |token| pieces.push(token));
         assert_eq!(
             pieces,
-            [Token::Known(1), Token::Known(2), Token::Known(1), Token::Unknown, Token::Unknown]
+            [
+                PieceToken::Known(1),
+                PieceToken::Known(2),
+                PieceToken::Known(1),
+                PieceToken::Unknown,
+                PieceToken::Unknown
+            ]
         );
         assert_eq!(list.spelling(2), Some(b"##light".as_slice()));
         assert_eq!(list.spelling(9), None);

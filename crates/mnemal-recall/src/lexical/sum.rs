@@ -3,12 +3,12 @@
 use mnemal_core::Posting;
 use mnemal_text::{B, K1, idf};
 
-use crate::best::{Best, Ranked};
 use crate::memory::{Columns, NONE};
 use crate::rows::RowSet;
+use crate::top_k::{ScoredRow, TopK};
 
-use super::table::{Run, Table};
-use super::{FAR, Found, NEAR, lent};
+use super::table::{RowRun, Table};
+use super::{FAR, NEAR, TermPostings, smoothed};
 
 /// Upper bound of a smoothed score relative to its highest part, with a margin for rounding.
 const MOST_LENT: f32 = (1.0 + 2.0 * NEAR + 2.0 * FAR) * 1.001;
@@ -42,29 +42,34 @@ impl Norm {
 
 /// Accumulated word scores.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct WordScores {
     pub(super) table: Table,
     /// The best rows of the filter by unsmoothed score.
-    own: Best,
+    own: TopK,
     /// Rows whose unsmoothed score could reach the best ones, as far as was known when they were visited.
-    strong: Vec<Ranked>,
+    strong: Vec<ScoredRow>,
     candidates: usize,
 }
 
-impl Words {
+impl WordScores {
     /// Starts empty.
     pub(super) fn of(rows: u32, candidates: usize) -> Self {
-        Self { table: Table::of(rows), own: Best::new(candidates), strong: Vec::new(), candidates }
+        Self { table: Table::of(rows), own: TopK::new(candidates), strong: Vec::new(), candidates }
     }
 }
 
 /// Adds up BM25 over the terms, one run of the index at a time, so that the scores of a run stay in the cache.
-pub(super) fn add_up(terms: &[Found<'_>], columns: &Columns, mut words: Words, filter: &RowSet) -> Words {
+pub(super) fn add_up(
+    terms: &[TermPostings<'_>],
+    columns: &Columns,
+    mut words: WordScores,
+    filter: &RowSet,
+) -> WordScores {
     let rows = words.table.rows();
     let norm = Norm::of(columns, rows);
     let weights: Vec<f32> = terms.iter().map(|term| idf(rows, term.frequency)).collect();
     let mut left: Vec<&[(u32, &[Posting])]> = terms.iter().map(|term| term.runs.as_slice()).collect();
-    let mut run = Run::empty();
+    let mut run = RowRun::empty();
     while let Some(first) = left.iter().filter_map(|runs| runs.first().map(|(first, _)| *first)).min() {
         let lengths = columns.lengths.get(first as usize..).unwrap_or_default();
         for ((term, weight), runs) in terms.iter().zip(&weights).zip(&mut left) {
@@ -78,10 +83,10 @@ pub(super) fn add_up(terms: &[Found<'_>], columns: &Columns, mut words: Words, f
             }
         }
         let least = least(&words.own);
-        let Words { table, own, strong, .. } = &mut words;
+        let WordScores { table, own, strong, .. } = &mut words;
         table.take(first, &mut run, |row, score| {
             if score >= least {
-                strong.push(Ranked { score, row });
+                strong.push(ScoredRow { score, row });
                 if filter.has(row) {
                     own.offer(score, row);
                 }
@@ -93,15 +98,15 @@ pub(super) fn add_up(terms: &[Found<'_>], columns: &Columns, mut words: Words, f
 
 /// The score that a row needs so that a neighbor can be among the best: a smoothed score is at most [`MOST_LENT`] times the
 /// highest of the five scores in it, and at least the row's own.
-fn least(best: &Best) -> f32 {
+fn least(best: &TopK) -> f32 {
     best.last().map_or(0.0, |last| last.score / MOST_LENT)
 }
 
 /// Returns the best rows of the filter by smoothed score, best first. Rows around the best unsmoothed scores are processed
 /// first, which raises the threshold for the others early.
-pub(super) fn best(words: Words, columns: &Columns, filter: &RowSet) -> (Table, Vec<Ranked>) {
-    let Words { mut table, own, strong, candidates } = words;
-    let mut best = Best::new(candidates);
+pub(super) fn best(words: WordScores, columns: &Columns, filter: &RowSet) -> (Table, Vec<ScoredRow>) {
+    let WordScores { mut table, own, strong, candidates } = words;
+    let mut best = TopK::new(candidates);
     for first in own.into_sorted() {
         offer_around(first, &mut table, columns, filter, &mut best);
     }
@@ -114,10 +119,10 @@ pub(super) fn best(words: Words, columns: &Columns, filter: &RowSet) -> (Table, 
 }
 
 /// Offers a row and the two messages on either side of it, all of which its score affects.
-fn offer_around(strong: Ranked, table: &mut Table, columns: &Columns, filter: &RowSet, best: &mut Best) {
+fn offer_around(strong: ScoredRow, table: &mut Table, columns: &Columns, filter: &RowSet, best: &mut TopK) {
     let row = strong.row;
-    let (rows, scores) = if let Some((before, behind)) = columns.neighbours(row, REACH) {
-        let found = table.found(row - before, before + behind + 1);
+    let (rows, scores) = if let Some((before, behind)) = columns.neighbors(row, REACH) {
+        let found = table.found_bits(row - before, before + behind + 1);
         // Its neighbors add nothing to it, and it adds less to them than it has.
         if found.is_power_of_two() && best.last().is_some_and(|last| strong.score < last.score) {
             return;
@@ -133,7 +138,7 @@ fn offer_around(strong: Ranked, table: &mut Table, columns: &Columns, filter: &R
     };
     for (rows, scores) in rows.windows(5).zip(scores.windows(5)) {
         let (&[_, _, row, _, _], &[second, before, own, after, fourth]) = (rows, scores) else { continue };
-        let score = lent(own, [before, after], [second, fourth]);
+        let score = smoothed(own, [before, after], [second, fourth]);
         let is_good = best.last().is_none_or(|last| score >= last.score);
         if is_good && filter.has(row) && table.is_first_look(row) {
             best.offer(score, row);
@@ -149,11 +154,11 @@ fn far_around(row: u32, columns: &Columns) -> [u32; WINDOW] {
     let mut next = row;
     for place in behind {
         *place = next;
-        next = if next == NONE { NONE } else { columns.beside(next).1 };
+        next = if next == NONE { NONE } else { columns.adjacent(next).1 };
     }
     let mut last = row;
     for place in before.iter_mut().rev() {
-        last = if last == NONE { NONE } else { columns.beside(last).0 };
+        last = if last == NONE { NONE } else { columns.adjacent(last).0 };
         *place = last;
     }
     rows

@@ -12,9 +12,9 @@ const MOST_IDLE: usize = 2;
 /// Tables of completed searches.
 ///
 /// A megabyte per 300,000 rows plus that for matching rows: fresh memory would cost a search as much as its scoring.
-static IDLE: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<TableMemory>> = Mutex::new(Vec::new());
 
-fn idle() -> MutexGuard<'static, Vec<Memory>> {
+fn idle() -> MutexGuard<'static, Vec<TableMemory>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -24,7 +24,7 @@ pub(super) struct RowScore {
     /// BM25.
     pub(super) raw: f32,
     /// The query terms it contains, one bit per term.
-    pub(super) held: u16,
+    pub(super) term_bits: u16,
 }
 
 /// A sparse set of rows, ascending, each with its score.
@@ -69,7 +69,7 @@ impl Rows {
 
 /// The memory of a table.
 #[derive(Clone, Debug, Default)]
-struct Memory {
+struct TableMemory {
     /// Rows with a word that adds candidates.
     found: Rows,
     /// Rows admitted for other words; empty while there are none.
@@ -81,7 +81,7 @@ struct Memory {
 /// Scores per row; most rows have none.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    memory: Memory,
+    memory: TableMemory,
     rows: u32,
 }
 
@@ -110,11 +110,11 @@ impl Table {
 
     /// Returns which of fewer than 64 consecutive rows contain a word that adds candidates, one bit each.
     #[inline]
-    pub(super) fn found(&self, first: u32, rows: u32) -> u64 {
+    pub(super) fn found_bits(&self, first: u32, rows: u32) -> u64 {
         window(&self.memory.found.bits, first) & !(u64::MAX << rows)
     }
 
-    /// Returns the scores of rows [found](Self::found) from `first` on, which is at index `from`; 0 at others.
+    /// Returns the scores of rows [found](Self::found_bits) from `first` on, which is at index `from`; 0 at others.
     #[inline]
     pub(super) fn raw_of<const PLACES: usize>(&self, first: u32, mut found: u64, from: u32) -> [f32; PLACES] {
         let rows = &self.memory.found;
@@ -134,7 +134,7 @@ impl Table {
 
     /// Makes room for these rows, ascending, so that words can be added to them.
     pub(super) fn admit(&mut self, rows: &[u32]) {
-        let Memory { found, late, .. } = &mut self.memory;
+        let TableMemory { found, late, .. } = &mut self.memory;
         late.clear(self.rows);
         for row in rows.iter().filter(|row| **row < self.rows && found.place(**row).is_none()) {
             late.push(*row, RowScore::default());
@@ -143,7 +143,7 @@ impl Table {
 
     /// Adds a term's score to a row that has another term or was admitted.
     pub(super) fn add_word(&mut self, row: u32, bit: u16, value: f32) {
-        let Memory { found, late, .. } = &mut self.memory;
+        let TableMemory { found, late, .. } = &mut self.memory;
         let score = match (found.place(row), late.place(row)) {
             (Some(place), _) => found.scores.get_mut(place),
             (None, Some(place)) => late.scores.get_mut(place),
@@ -151,7 +151,7 @@ impl Table {
         };
         if let Some(score) = score {
             score.raw += value;
-            score.held |= bit;
+            score.term_bits |= bit;
         }
     }
 
@@ -168,7 +168,7 @@ impl Table {
 
     /// Moves the rows of a run that begins at `first`, after all earlier ones, into the table, and visits each of them,
     /// ascending, with its score; the run is then empty.
-    pub(super) fn take(&mut self, first: u32, run: &mut Run, mut show: impl FnMut(u32, f32)) {
+    pub(super) fn take(&mut self, first: u32, run: &mut RowRun, mut show: impl FnMut(u32, f32)) {
         for (word, start) in run.new.iter_mut().zip((0_u32..).step_by(64)) {
             let mut left = std::mem::take(word);
             while left != 0 {
@@ -199,13 +199,13 @@ const WORDS: usize = BLOCK_ROWS / 64;
 
 /// The rows of one run of postings during accumulation: few enough to stay in the cache.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct RowRun {
     scores: [RowScore; BLOCK_ROWS],
     /// Which rows contain a word, one bit each.
     new: [u64; WORDS],
 }
 
-impl Run {
+impl RowRun {
     pub(super) fn empty() -> Self {
         Self { scores: [RowScore::default(); BLOCK_ROWS], new: [0; WORDS] }
     }
@@ -220,7 +220,7 @@ impl Run {
         };
         *new |= 1 << (row % 64);
         score.raw += value;
-        score.held |= bit;
+        score.term_bits |= bit;
     }
 }
 
@@ -229,9 +229,9 @@ mod tests {
     use super::*;
 
     /// A table in which these rows contain the first word; the run begins at row 3.
-    fn table(rows: u32, held: &[u16]) -> Table {
-        let (mut table, mut run) = (Table::of(rows), Run::empty());
-        for row in held {
+    fn table(rows: u32, term_bits: &[u16]) -> Table {
+        let (mut table, mut run) = (Table::of(rows), RowRun::empty());
+        for row in term_bits {
             run.add_word(*row, 1, 0.5);
         }
         table.take(3, &mut run, |_, _| {});
@@ -249,7 +249,7 @@ mod tests {
                 assert_eq!(table.is_first_look(row), row < rows);
                 assert!(!table.is_first_look(row));
             }
-            assert!((0..rows + 7).all(|row| (table.get(row).held == 1) == (row < rows)));
+            assert!((0..rows + 7).all(|row| (table.get(row).term_bits == 1) == (row < rows)));
         }
     }
 
@@ -260,8 +260,10 @@ mod tests {
         for row in [2, 3, 4, 64, 133, 200, u32::MAX] {
             table.add_word(row, 2, 1.0);
         }
-        let found: Vec<(u32, u16)> =
-            (0..210).map(|row| (row, table.get(row).held)).filter(|(_, held)| *held > 0).collect();
+        let found: Vec<(u32, u16)> = (0..210)
+            .map(|row| (row, table.get(row).term_bits))
+            .filter(|(_, term_bits)| *term_bits > 0)
+            .collect();
         assert_eq!(found, [(2, 2), (3, 3), (64, 3), (133, 3)]);
         assert!((table.get(64).raw - 1.5).abs() < 1e-6 && (table.get(2).raw - 1.0).abs() < 1e-6);
         assert!(!table.is_first_look(200) && !table.is_first_look(u32::MAX));
@@ -269,14 +271,14 @@ mod tests {
 
     #[test]
     fn a_run_shows_each_of_its_rows_once_with_all_its_words_and_none_behind_the_end() {
-        let (mut table, mut run) = (Table::of(70), Run::empty());
+        let (mut table, mut run) = (Table::of(70), RowRun::empty());
         for (row, bit) in [(65, 1), (0, 1), (65, 2), (67, 1), (1_023, 1)] {
             run.add_word(row, bit, 0.5);
         }
         let mut shown = Vec::new();
         table.take(3, &mut run, |row, score| shown.push((row, score)));
         assert_eq!(shown, [(3, 0.5), (68, 1.0)]);
-        assert_eq!((table.get(3).held, table.get(68).held, table.get(69).held), (1, 3, 0));
+        assert_eq!((table.get(3).term_bits, table.get(68).term_bits, table.get(69).term_bits), (1, 3, 0));
         table.take(3, &mut run, |row, _| panic!("{row} was taken over before"));
     }
 }

@@ -1,7 +1,7 @@
 //! Recall over a whole space, with an in-memory store.
 
-mod doubt;
 mod graph;
+mod penalties;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use proptest::prelude::*;
 
 use crate::fixture::{NOON, QUESTIONS, WordEmbedder, block, chat, id, query, ready, turn};
 use crate::{
-    Depth, EVIDENCE_FLOOR, EventIndexer, Expand, FoundBy, Mode, Recall, RecallParts, RecallRequest,
-    RecallSettings, RowSet, Spread, UsedMode, Weights,
+    Cutoff, Diversity, EVIDENCE_FLOOR, EventIndexer, Expand, MatchReason, Mode, Recall, RecallParts,
+    RecallRequest, RecallSettings, RowSet, UsedMode, Weights,
 };
 
 /// Turns of the chat.
@@ -75,7 +75,7 @@ fn erase(store: &MemoryStore, event: EventId) {
     assert_eq!(ready(store.erase(&[gone])).unwrap(), 1);
 }
 
-fn ask(recall: &Recall, request: &RecallRequest) -> (Vec<EventId>, crate::Recalled, Vec<Gap>) {
+fn ask(recall: &Recall, request: &RecallRequest) -> (Vec<EventId>, crate::RecallResult, Vec<Gap>) {
     let answer = ready(recall.recall(request)).unwrap();
     let ids = answer.hits.iter().map(|hit| hit.event.id).collect();
     (ids, answer.value, answer.gaps)
@@ -144,7 +144,7 @@ fn an_event_is_found_by_its_meaning_without_the_word() {
     let recall = recall(&store(&chat()));
     let (ids, answer, gaps) = ask(&recall, &RecallRequest::new("astronomy"));
     assert_eq!(ids[0], place(1));
-    assert_eq!(answer.hits[0].found_by, FoundBy::Nearness);
+    assert_eq!(answer.hits[0].found_by, MatchReason::Nearness);
     assert_eq!((answer.used, gaps), (UsedMode::Hybrid, Vec::new()));
     assert_eq!(answer.model, Some(ModelId::new("words-1").unwrap()));
 }
@@ -174,7 +174,7 @@ fn without_an_index_the_newest_events_are_scanned_for_the_words_as_written() {
     let recall = over(&store, Slot::Empty, Slot::Empty);
     let (ids, answer, gaps) = ask(&recall, &RecallRequest::new("20%_off"));
     assert_eq!(ids, [place(22)]);
-    assert_eq!((answer.used, answer.hits[0].found_by), (UsedMode::Substring, FoundBy::Substring));
+    assert_eq!((answer.used, answer.hits[0].found_by), (UsedMode::Substring, MatchReason::Substring));
     let missing = |layer| Gap { layer, cause: GapCause::NotConfigured };
     assert_eq!(gaps, [missing(Layer::Lexical), missing(Layer::Vector)]);
     assert!(ask(&recall, &RecallRequest::new("%")).0.is_empty(), "a percent sign matches itself only");
@@ -264,7 +264,7 @@ fn an_erased_event_is_never_returned_and_lends_nothing_to_its_neighbours() {
     let (ids, answer, _) = ask(&recall, &request);
     assert!(!ids.contains(&place(18)));
     let garden = answer.hits.iter().find(|hit| hit.event.id == place(17));
-    assert!(garden.is_none_or(|hit| hit.neighbour_share < 1.0 || hit.score.get() < 0.9));
+    assert!(garden.is_none_or(|hit| hit.neighbor_share < 1.0 || hit.score.get() < 0.9));
     let fresh = over(&store, Slot::from(Arc::new(store.clone()) as Arc<dyn IndexStore>), embedder());
     assert_eq!(ids, ask(&fresh, &request).0, "the index after a forget is the index that never knew");
 }
@@ -358,8 +358,8 @@ fn a_turn_without_a_word_of_the_query_says_that_its_neighbour_led_to_it() {
     let request = RecallRequest { mode: Mode::Lexical, ..RecallRequest::new("laundry") };
     let (_, answer, _) = ask(&recall, &request);
     let (first, second) = (&answer.hits[0], &answer.hits[1]);
-    assert_eq!((first.event.id, first.found_by), (place(4), FoundBy::Words));
-    assert_eq!((second.found_by, second.neighbour_share), (FoundBy::Neighbour, 1.0));
+    assert_eq!((first.event.id, first.found_by), (place(4), MatchReason::Words));
+    assert_eq!((second.found_by, second.neighbor_share), (MatchReason::Neighbor, 1.0));
     assert_eq!(second.found_by.as_str(), "by its neighbour");
 }
 
@@ -367,7 +367,7 @@ fn a_turn_without_a_word_of_the_query_says_that_its_neighbour_led_to_it() {
 fn neighbours_come_along_outside_the_ranking_and_inside_the_budget() {
     let recall = recall(&store(&chat()));
     let one = NonZeroUsize::MIN;
-    let request = RecallRequest { expand: Expand::Neighbours, limit: one, ..RecallRequest::new("laundry") };
+    let request = RecallRequest { expand: Expand::Neighbors, limit: one, ..RecallRequest::new("laundry") };
     let (ids, answer, _) = ask(&recall, &request);
     assert_eq!(ids, [place(4)]);
     assert_eq!(answer.hits[0].before.as_ref().map(|event| event.id), Some(place(3)));
@@ -377,7 +377,7 @@ fn neighbours_come_along_outside_the_ranking_and_inside_the_budget() {
     let roomy = RecallRequest { max_tokens: Some(TokenCount(200)), ..RecallRequest::new("laundry") };
     let (_, answer, _) = ask(&recall, &roomy);
     let bytes: usize =
-        answer.hits.iter().map(|hit| hit.event.kept().unwrap().content.len().div_ceil(2)).sum();
+        answer.hits.iter().map(|hit| hit.event.body().unwrap().content.len().div_ceil(2)).sum();
     assert!(!answer.hits.is_empty() && bytes <= 200);
 }
 
@@ -397,7 +397,7 @@ fn repeated() -> MemoryStore {
 fn of_near_duplicates_one_stays_on_top_and_the_others_make_room() {
     let (store, limit) = (repeated(), NonZeroUsize::new(2).unwrap());
     let ranked = RecallRequest { limit, ..RecallRequest::new("island ferry") };
-    let covering = RecallRequest { spread: Spread::Covering, ..ranked.clone() };
+    let covering = RecallRequest { diversity: Diversity::Covering, ..ranked.clone() };
     let (ids, ..) = ask(&recall(&store), &ranked);
     assert!(!ids.contains(&place(3)), "{ids:?}");
     let (spread, ..) = ask(&recall(&store), &covering);
@@ -414,9 +414,9 @@ fn hits_that_cover_are_at_most_three_of_one_conversation() {
             turn(session, "Ada", &format!("Paint number {number}: {}", "blue ".repeat(number + 1)))
         })
         .collect();
-    let covering = RecallRequest { spread: Spread::Covering, ..RecallRequest::new("blue paint") };
+    let covering = RecallRequest { diversity: Diversity::Covering, ..RecallRequest::new("blue paint") };
     let (_, answer, _) = ask(&recall(&store(&said)), &covering);
-    let of_long = answer.hits.iter().filter(|hit| hit.event.kept().unwrap().session.as_str() == "long");
+    let of_long = answer.hits.iter().filter(|hit| hit.event.body().unwrap().session.as_str() == "long");
     assert_eq!((of_long.count(), answer.hits.len()), (3, 6));
 }
 
@@ -424,7 +424,7 @@ fn hits_that_cover_are_at_most_three_of_one_conversation() {
 fn a_close_answer_ends_where_the_scores_fall_off() {
     let recall = recall(&store(&chat()));
     let all = RecallRequest::new("What is the name of the cactus?");
-    let close = RecallRequest { depth: Depth::FallOff, ..all.clone() };
+    let close = RecallRequest { cutoff: Cutoff::FallOff, ..all.clone() };
     let ((every, ..), (near, answer, _)) = (ask(&recall, &all), ask(&recall, &close));
     assert!(near.len() < every.len() && every.starts_with(&near), "{near:?} of {every:?}");
     let least = answer.hits.iter().map(|hit| hit.score.get()).fold(1.0, f32::min);
@@ -455,7 +455,7 @@ fn filters_work_inside_the_arms() {
     };
     let session =
         EventFilter { session: Within::Only(SessionId::new("two").unwrap()), ..EventFilter::live() };
-    assert_eq!(ask(&recall, &narrow(session)).1.hits[0].event.kept().unwrap().session.as_str(), "two");
+    assert_eq!(ask(&recall, &narrow(session)).1.hits[0].event.body().unwrap().session.as_str(), "two");
     let speaker = EventFilter { speaker: Within::Only(Speaker::new("Ada").unwrap()), ..EventFilter::live() };
     assert_eq!(ask(&recall, &narrow(speaker)).0, [place(17 + 1)]);
     let nobody = EventFilter { speaker: Within::Only(Speaker::new("Zoe").unwrap()), ..EventFilter::live() };
@@ -484,7 +484,7 @@ fn context(query: &str, session: &str) -> mnemal_core::ContextRequest {
         budget: TokenCount(1_000),
         sections: Within::All,
         as_of: mnemal_core::AsOf::at(Timestamp::from_micros(NOON + 10_000_000_000_000).unwrap()),
-        injected: mnemal_core::Injected::Skip,
+        injected: mnemal_core::RepeatPolicy::Skip,
         tool: None,
         lines: None,
     }
@@ -645,7 +645,7 @@ proptest! {
         for hit in &answer.hits {
             prop_assert!(filter.accepts(&hit.event));
             prop_assert!(hit.score.get().is_finite() && (0.0..=1.000_001).contains(&hit.score.get()));
-            prop_assert!((0.0..=1.0).contains(&hit.evidence) && (0.0..=1.0).contains(&hit.neighbour_share));
+            prop_assert!((0.0..=1.0).contains(&hit.evidence) && (0.0..=1.0).contains(&hit.neighbor_share));
             let sum: f32 = hit.parts.iter().map(|part| part.value).sum();
             prop_assert!((sum - hit.score.get()).abs() < 1e-6);
         }

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{Embedder, NewEvent, Slot, Timestamp, Zone};
-use mnemal_recall::{Boost, Boosts, EVIDENCE_FLOOR, Recall, RecallRequest, RecallSettings, Spread};
+use mnemal_recall::{Boost, Boosts, Diversity, EVIDENCE_FLOOR, Recall, RecallRequest, RecallSettings};
 
 use crate::space::{Directions, HOUR, START, Space, alone, parts, ready, said, space, texts};
 
@@ -26,10 +26,10 @@ fn first(space: &Space, limit: usize, request: RecallRequest) -> Vec<String> {
 fn a_twin_that_is_first_in_one_arm_is_among_the_first_when_arms_take_turns() {
     let (space, asked) = (painted(), RecallRequest::new("blue paint by the ocean"));
     assert!(!first(&space, 12, asked.clone()).contains(&"ships in the dock".to_owned()), "a sum hides it");
-    let in_turn = first(&space, 2, RecallRequest { spread: Spread::InTurn, ..asked.clone() });
+    let in_turn = first(&space, 2, RecallRequest { diversity: Diversity::InTurn, ..asked.clone() });
     assert!(in_turn[0].starts_with("blue paint"), "{in_turn:?}");
     assert_eq!(in_turn[1], "ships in the dock");
-    let all = first(&space, 50, RecallRequest { spread: Spread::InTurn, ..asked });
+    let all = first(&space, 50, RecallRequest { diversity: Diversity::InTurn, ..asked });
     assert_eq!(all.len(), 13, "each once, and none is lost: {all:?}");
 }
 
@@ -126,7 +126,7 @@ fn hits_that_cover_are_few_of_one_conversation_and_of_one_document_unless_it_is_
     let events = [of("talk", None), of("docs/handbook.md", Some("docs/handbook.md"))].concat();
     let space = space(&events, Slot::Empty);
     let count = |query: &str| {
-        let asked = RecallRequest { spread: Spread::Covering, ..RecallRequest::new(query) };
+        let asked = RecallRequest { diversity: Diversity::Covering, ..RecallRequest::new(query) };
         let found = first(&space, 16, asked);
         let of = |session: &str| found.iter().filter(|text| text.ends_with(session)).count();
         (of("talk"), of("docs/handbook.md"))

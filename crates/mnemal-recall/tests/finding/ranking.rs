@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mnemal_core::{
     ChannelId, Embedder, EventFilter, EventId, Gap, GapCause, Layer, NewEvent, Slot, Timestamp, Within,
 };
-use mnemal_recall::{EVIDENCE_FLOOR, FoundBy, Mode, NEWEST_SCANNED, RecallRequest, UsedMode};
+use mnemal_recall::{EVIDENCE_FLOOR, MatchReason, Mode, NEWEST_SCANNED, RecallRequest, UsedMode};
 
 use crate::space::{Directions, HOUR, START, alone, put, said, space, texts, words};
 
@@ -105,8 +105,8 @@ fn a_turn_beside_a_match_is_found_behind_it() {
     let mut events: Vec<NewEvent> = turns.iter().map(|text| said("talk", text)).collect();
     events.push(said("other", "nothing of interest"));
     let found = space(&events, Slot::Empty).ask(&RecallRequest::new("telescope"));
-    let by: Vec<FoundBy> = found.hits.iter().map(|hit| hit.found_by).collect();
-    assert_eq!(by, [FoundBy::Words, FoundBy::Neighbour, FoundBy::Neighbour]);
+    let by: Vec<MatchReason> = found.hits.iter().map(|hit| hit.found_by).collect();
+    assert_eq!(by, [MatchReason::Words, MatchReason::Neighbor, MatchReason::Neighbor]);
     assert!(!texts(&found).contains(&"nothing of interest".to_owned()));
 }
 

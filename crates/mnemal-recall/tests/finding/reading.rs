@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mnemal_core::{
     AsOf, ChannelId, ContextRequest, ContextSource as _, Cursor, Embedder, EventFilter, EventId, Gap,
-    GapCause, Injected, Layer, ModelId, NewEvent, SessionId, Slot, Timestamp, TokenCount, Vector, Within,
+    GapCause, Layer, ModelId, NewEvent, RepeatPolicy, SessionId, Slot, Timestamp, TokenCount, Vector, Within,
 };
 use mnemal_recall::{
-    DEFAULT_LIMIT, FoundBy, INJECT_LIMIT, Mode, QueryVector, Recall, RecallParts, RecallRequest,
+    DEFAULT_LIMIT, INJECT_LIMIT, MatchReason, Mode, QueryVector, Recall, RecallParts, RecallRequest,
     RecallSettings, RecallSource, UsedMode,
 };
 use mnemal_store::MemoryStore;
@@ -23,7 +23,7 @@ fn where_no_word_matches_the_letters_are_looked_for_as_they_are_written() {
         words(&["the Zanzibar folder", "progress is 100% today", "progress is 1000 today", "snake_case"]);
     let found = space.ask(&RecallRequest::new("anziba"));
     assert_eq!((texts(&found), found.used), (vec!["the Zanzibar folder".to_owned()], UsedMode::Substring));
-    assert_eq!(found.hits[0].found_by, FoundBy::Substring);
+    assert_eq!(found.hits[0].found_by, MatchReason::Substring);
     assert_eq!(space.find("nake_cas"), ["snake_case"]);
     let floored = space.ask(&RecallRequest::new("qqqq wwww anziba"));
     assert!(floored.hits.is_empty(), "one word of three is below the floor");
@@ -143,7 +143,7 @@ fn context(session: &str, query: Option<&str>) -> ContextRequest {
         budget: TokenCount(4_000),
         sections: Within::All,
         as_of: AsOf::at(Timestamp::from_micros(START + 999 * HOUR).unwrap()),
-        injected: Injected::Skip,
+        injected: RepeatPolicy::Skip,
         tool: None,
         lines: None,
     }
@@ -185,8 +185,10 @@ fn how_something_went_is_answered_by_a_sentence_of_every_event_about_it_in_their
     let source = RecallSource::new(Arc::new(space(&events, Slot::Empty).recall));
     let steps = |query: &str| -> Vec<mnemal_core::Fragment> {
         let offered = ready(source.fragments(&context("other", Some(query)))).unwrap().value;
-        assert!(offered.iter().filter(|one| one.because == mnemal_core::Because::Query).count() <= 24);
-        offered.into_iter().filter(|one| one.because == mnemal_core::Because::Time).collect()
+        assert!(
+            offered.iter().filter(|one| one.because == mnemal_core::InclusionReason::Query).count() <= 24
+        );
+        offered.into_iter().filter(|one| one.because == mnemal_core::InclusionReason::Time).collect()
     };
     let all = steps("An overview of the ferry, the pier and the captain");
     let expect: Vec<String> = (0..12).map(line).collect();
@@ -207,7 +209,7 @@ fn how_something_went_is_answered_by_a_sentence_of_every_event_about_it_in_their
     assert!(steps("Summarise the zebra").is_empty(), "nothing was said of it");
     let few = ContextRequest { lines: Some(6), ..context("other", Some("Summarise how the ferry went")) };
     let few = ready(source.fragments(&few)).unwrap().value;
-    assert!(few.iter().all(|one| one.because != mnemal_core::Because::Time));
+    assert!(few.iter().all(|one| one.because != mnemal_core::InclusionReason::Time));
 }
 
 // proves: DF-52, PB-28

@@ -8,7 +8,7 @@ use mnemal_core::{
     ChannelId, Embedder, EventId, EventKind, EventStore as _, Gap, Indexer as _, LogEntry, Metadata, ModelId,
     NewEvent, Origin, Result, SessionId, Slot, Speaker, Timestamp, Zone,
 };
-use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallRequest, RecallSettings, Recalled};
+use mnemal_recall::{EventIndexer, Recall, RecallParts, RecallRequest, RecallResult, RecallSettings};
 use mnemal_store::MemoryStore;
 use mnemal_text::Language;
 
@@ -159,7 +159,7 @@ pub(crate) fn words(texts: &[&str]) -> Space {
 }
 
 impl Space {
-    pub(crate) fn ask(&self, request: &RecallRequest) -> Recalled {
+    pub(crate) fn ask(&self, request: &RecallRequest) -> RecallResult {
         ready(self.recall.recall(request)).unwrap().value
     }
 
@@ -172,6 +172,6 @@ impl Space {
     }
 }
 
-pub(crate) fn texts(found: &Recalled) -> Vec<String> {
-    found.hits.iter().map(|hit| hit.event.kept().unwrap().content.clone()).collect()
+pub(crate) fn texts(found: &RecallResult) -> Vec<String> {
+    found.hits.iter().map(|hit| hit.event.body().unwrap().content.clone()).collect()
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use mnemal::{AuditLog, Audited, AuditedAct};
+use mnemal::admin::{AuditAct, AuditLog, AuditRecord};
 use mnemal_core::{Error, ErrorKind, Origin, Result, SpaceId, Timestamp, UserId, Within};
 use serde::{Deserialize, Serialize};
 
-use crate::auth::{Class, KeyId, Principal, Right, Rights, Secret};
+use crate::auth::{KeyClass, KeyId, Principal, Right, Rights, Secret};
 
 /// The file's name in the data directory.
 const NAME: &str = "keys.json";
@@ -29,14 +29,14 @@ pub struct Keyring(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     audit: Option<AuditLog>,
-    known: Mutex<Known>,
+    known: Mutex<LoadedKeys>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct LoadedKeys {
     /// Modification time and length of the loaded file; `None` before the first load and without a file.
     file: Option<(SystemTime, u64)>,
-    rows: Arc<Vec<Row>>,
+    rows: Arc<Vec<KeyRow>>,
 }
 
 /// The properties of a new key.
@@ -45,7 +45,7 @@ pub struct NewKey {
     /// For people, at most 64 bytes.
     pub name: String,
     /// The class of its holder, which decides whether it can vouch for the user's words.
-    pub class: Class,
+    pub class: KeyClass,
     /// Its rights.
     pub rights: Rights,
     /// Its spaces; all spaces only together with [`Right::Admin`] or [`Right::Metrics`].
@@ -58,7 +58,7 @@ pub struct NewKey {
 
 /// A newly created key.
 #[derive(Clone, Debug)]
-pub struct Issued {
+pub struct IssuedKey {
     /// Its stored entry.
     pub entry: KeyEntry,
     /// The key itself, which cannot be retrieved again.
@@ -73,7 +73,7 @@ pub struct KeyEntry {
     /// For people.
     pub name: String,
     /// The class of its holder, which decides whether it can vouch for the user's words.
-    pub class: Class,
+    pub class: KeyClass,
     /// Its rights.
     pub rights: Rights,
     /// Its spaces.
@@ -98,7 +98,7 @@ impl KeyEntry {
 /// A key as stored in the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct KeyRow {
     id: String,
     name: String,
     class: String,
@@ -132,7 +132,7 @@ impl Keyring {
     /// # Errors
     /// `Invalid` for an invalid name, no rights, all spaces without the right `admin` or `metrics`, or one user together with one
     /// of these; `Unavailable` when the file cannot be written; `Corrupt` when it cannot be parsed.
-    pub fn create(&self, new: NewKey, now: Timestamp) -> Result<Issued> {
+    pub fn create(&self, new: NewKey, now: Timestamp) -> Result<IssuedKey> {
         check(&new)?;
         let secret = Secret::random()?;
         let entry = KeyEntry {
@@ -146,13 +146,13 @@ impl Keyring {
             expires_at: new.expires_at,
             revoked_at: None,
         };
-        let row = Row::of(&entry, secret.digest());
+        let row = KeyRow::of(&entry, secret.digest());
         self.change(|rows| {
             rows.push(row);
             Ok(())
         })?;
-        self.audit(AuditedAct::KeyCreated, &entry.id, now)?;
-        Ok(Issued { entry, secret })
+        self.audit(AuditAct::KeyCreated, &entry.id, now)?;
+        Ok(IssuedKey { entry, secret })
     }
 
     /// Returns all keys, oldest first, including expired and revoked ones.
@@ -160,7 +160,7 @@ impl Keyring {
     /// # Errors
     /// `Unavailable` when the file cannot be read, `Corrupt` when it has another format.
     pub fn list(&self) -> Result<Vec<KeyEntry>> {
-        self.rows()?.iter().map(Row::entry).collect()
+        self.rows()?.iter().map(KeyRow::entry).collect()
     }
 
     /// Revokes a key permanently; idempotent.
@@ -174,13 +174,13 @@ impl Keyring {
             row.revoked_at.get_or_insert(now.as_micros());
             row.entry()
         })?;
-        self.audit(AuditedAct::KeyRevoked, id, now)?;
+        self.audit(AuditAct::KeyRevoked, id, now)?;
         Ok(entry)
     }
 
-    fn audit(&self, act: AuditedAct, id: &KeyId, now: Timestamp) -> Result<()> {
+    fn audit(&self, act: AuditAct, id: &KeyId, now: Timestamp) -> Result<()> {
         match &self.0.audit {
-            Some(log) => log.done(&Audited::new(act, Origin::UserDirect).id(id), now),
+            Some(log) => log.append_done(&AuditRecord::new(act, Origin::UserDirect).id(id), now),
             None => Ok(()),
         }
     }
@@ -204,7 +204,7 @@ impl Keyring {
     }
 
     /// Returns the rows, reloaded if the file has changed.
-    fn rows(&self) -> Result<Arc<Vec<Row>>> {
+    fn rows(&self) -> Result<Arc<Vec<KeyRow>>> {
         let path = self.0.folder.join(NAME);
         let file = match path.metadata() {
             Ok(file) => file.modified().ok().map(|time| (time, file.len())),
@@ -219,7 +219,7 @@ impl Keyring {
         Ok(Arc::clone(&known.rows))
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Vec<Row>) -> Result<T>) -> Result<T> {
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<KeyRow>) -> Result<T>) -> Result<T> {
         let folder = &self.0.folder;
         make_folder(folder)?;
         let (path, lock) = (folder.join(NAME), folder.join("keys.lock"));
@@ -274,7 +274,7 @@ pub fn local_key(path: &Path) -> Result<Secret> {
     }
 }
 
-impl Row {
+impl KeyRow {
     fn of(entry: &KeyEntry, sha256: String) -> Self {
         Self {
             id: entry.id.as_str().to_owned(),
@@ -301,7 +301,7 @@ impl Row {
         Ok(KeyEntry {
             id: KeyId::new(&self.id)?,
             name: self.name.clone(),
-            class: Class::from_name(&self.class).ok_or_else(|| corrupt("a class is app or agent"))?,
+            class: KeyClass::from_name(&self.class).ok_or_else(|| corrupt("a class is app or agent"))?,
             rights: Rights::new(rights.collect::<Result<Vec<_>>>()?),
             spaces: spaces.transpose()?.map_or(Within::All, Within::Only),
             user: self.user.as_ref().map(UserId::new).transpose()?,
@@ -334,7 +334,7 @@ fn check(new: &NewKey) -> Result<()> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Vec<Row>> {
+fn read(path: &Path) -> Result<Vec<KeyRow>> {
     match std::fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map_err(|cause| corrupt(format!("{} is not a list of keys", path.display())).because(cause)),
@@ -391,7 +391,7 @@ mod tests {
         let spaces = spaces.iter().map(|name| SpaceId::new(*name).unwrap()).collect();
         NewKey {
             name: "ci".to_owned(),
-            class: Class::Agent,
+            class: KeyClass::Agent,
             rights: Rights::new(rights.iter().copied()),
             spaces: Within::Only(spaces),
             user: None,
@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(ring.list().unwrap(), []);
         let issued = ring.create(new(&[Right::Write], &["team"]), at(1)).unwrap();
         let found = other.principal(&issued.secret, at(2)).unwrap().unwrap();
-        assert_eq!((found.id.as_str(), found.class), (issued.entry.id.to_string().as_str(), Class::Agent));
+        assert_eq!((found.id.as_str(), found.class), (issued.entry.id.to_string().as_str(), KeyClass::Agent));
         assert!(found.may(Right::Read) && !found.may(Right::Erase));
         assert!(found.knows(&SpaceId::new("team").unwrap()) && !found.knows(&SpaceId::new("me").unwrap()));
         assert_eq!(other.principal(&issued.secret, at(100)).unwrap(), None, "it has expired");

@@ -73,7 +73,7 @@ impl Rights {
 
 /// The class of a key's holder, which decides whether it can vouch for the user's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Class {
+pub enum KeyClass {
     /// An application of the user that knows which words are the user's own.
     #[default]
     App,
@@ -81,7 +81,7 @@ pub enum Class {
     Agent,
 }
 
-impl Class {
+impl KeyClass {
     /// All classes.
     pub const ALL: [Self; 2] = [Self::App, Self::Agent];
 
@@ -105,7 +105,7 @@ pub struct Principal {
     /// The id of the key, or `local` or `open`.
     pub id: String,
     /// The class of the caller, which decides whether it can vouch for the user's words.
-    pub class: Class,
+    pub class: KeyClass,
     /// Its rights.
     pub rights: Rights,
     /// Its spaces.
@@ -117,7 +117,13 @@ pub struct Principal {
 impl Principal {
     /// Returns a principal with all rights in all spaces, with this id.
     pub fn owner(id: &str) -> Self {
-        Self { id: id.to_owned(), class: Class::App, rights: Rights::all(), spaces: Within::All, user: None }
+        Self {
+            id: id.to_owned(),
+            class: KeyClass::App,
+            rights: Rights::all(),
+            spaces: Within::All,
+            user: None,
+        }
     }
 
     /// Whether it may know that a space exists.

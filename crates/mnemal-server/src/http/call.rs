@@ -11,11 +11,11 @@ use mnemal_core::{ErrorKind, SpaceId, Timestamp, UserId, Zone};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
-use crate::auth::{Class, Principal, Right};
+use crate::auth::{KeyClass, Principal, Right};
 use crate::http::cursor::Page;
 use crate::http::host::Host;
 use crate::http::problem::Problem;
-use crate::http::{body, edge};
+use crate::http::{body, middleware};
 
 /// Channel of events that this surface stores. Source: own choice, its name.
 pub(crate) const CHANNEL: &str = "http";
@@ -141,8 +141,8 @@ impl Call {
     /// Checks that the caller can vouch for the user's words.
     pub(crate) fn vouches(&self) -> Result<(), Problem> {
         match self.principal.class {
-            Class::App => Ok(()),
-            Class::Agent => Err(Problem::new("app_key_needed", "the key is an agent's")),
+            KeyClass::App => Ok(()),
+            KeyClass::Agent => Err(Problem::new("app_key_needed", "the key is an agent's")),
         }
     }
 
@@ -156,7 +156,7 @@ impl Call {
         if self.may(right) {
             return Ok(());
         }
-        Err(edge::lacks(right))
+        Err(middleware::lacks(right))
     }
 
     /// Returns the zone of days in a request: that of its header `Time-Zone`, else UTC.
@@ -171,8 +171,8 @@ impl Call {
     ///
     /// # Errors
     /// As [`zone`](Self::zone).
-    pub(crate) fn place(&self, text: Option<&str>, at: Timestamp) -> Result<Zone, Problem> {
-        Ok(crate::mcp::moment::place(text, at, &self.zone()?))
+    pub(crate) fn event_zone(&self, text: Option<&str>, at: Timestamp) -> Result<Zone, Problem> {
+        Ok(crate::mcp::parse_time::event_zone(text, at, &self.zone()?))
     }
 
     /// Parses a time: RFC 3339, a plain day, a year, or Unix milliseconds; or a duration before now, such as `7d`.
@@ -184,7 +184,7 @@ impl Call {
             );
             Problem::new("invalid_time", detail)
         };
-        crate::mcp::moment::read(text, self.host.now(), &self.zone()?).map(Some).ok_or_else(wrong)
+        crate::mcp::parse_time::read(text, self.host.now(), &self.zone()?).map(Some).ok_or_else(wrong)
     }
 
     /// Parses a future time, or a duration from now, such as `90d`.
@@ -194,7 +194,7 @@ impl Call {
             let detail = format!("{name} must be a time to come: 2027-11-21, 2027-11-21T09:00:00Z, or 90d");
             Problem::new("invalid_time", detail)
         };
-        crate::mcp::moment::ahead(text, self.host.now(), &self.zone()?).map(Some).ok_or_else(wrong)
+        crate::mcp::parse_time::ahead(text, self.host.now(), &self.zone()?).map(Some).ok_or_else(wrong)
     }
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn zone(named: Option<&str>) -> Result<TimeZone, Problem> {
         let detail = "the header Time-Zone must be a zone, Europe/Berlin, or an offset, +02:00";
         Problem::new("invalid_time", detail)
     };
-    crate::mcp::moment::zone(named.trim()).ok_or_else(wrong)
+    crate::mcp::parse_time::zone(named.trim()).ok_or_else(wrong)
 }
 
 /// Returns the error for a missing space; it is the same for one that the caller must not know.

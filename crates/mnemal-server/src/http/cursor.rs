@@ -82,7 +82,7 @@ impl Page {
     }
 
     /// Returns the page of a complete list.
-    pub(crate) fn cut<T>(
+    pub(crate) fn page_of<T>(
         &self,
         memory: &Memory,
         items: impl IntoIterator<Item = T>,

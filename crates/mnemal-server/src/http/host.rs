@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use hyper::http::Extensions;
 use hyper::{HeaderMap, header};
-use mnemal::{AlwaysOn, Conversations, Memory, Spaces};
+use mnemal::admin::AlwaysOn;
+use mnemal::summaries::Conversations;
+use mnemal::{Memory, Spaces};
 use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::{Keyring, Principal, Secret};
-use crate::http::desks::Desks;
-use crate::http::flow::Turns;
+use crate::http::blocking_stream::StreamTurns;
+use crate::http::idempotency::IdempotencyCache;
 use crate::http::jobs::Jobs;
 use crate::http::problem::Problem;
-use crate::http::replay::Replays;
+use crate::http::query_permits::QueryPermits;
 use crate::limits::RateLimit;
 use crate::metrics::Metrics;
 use crate::settings::{AuthMode, ServerSettings};
@@ -44,7 +46,7 @@ pub struct Access {
 
 /// Marks a request of a process of the same user, which came through the socket in the data directory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Neighbour;
+pub(crate) struct SocketPeer;
 
 /// The shared state.
 #[derive(Debug)]
@@ -56,21 +58,21 @@ pub(crate) struct Host {
     pub(crate) rate: RateLimit,
     pub(crate) slots: Arc<Semaphore>,
     /// Permits of concurrent searches and contexts.
-    pub(crate) desks: Desks,
+    pub(crate) query_permits: QueryPermits,
     /// Turns of streams that are as long as a space.
-    pub(crate) turns: Turns,
+    pub(crate) turns: StreamTurns,
     pub(crate) metrics: Metrics,
-    pub(crate) replays: Replays,
+    pub(crate) idempotency: IdempotencyCache,
     pub(crate) jobs: Jobs,
     /// Whether the server is shutting down.
     pub(crate) ending: watch::Sender<bool>,
-    tended: Mutex<HashMap<SpaceId, Tended>>,
+    tended: Mutex<HashMap<SpaceId, UpkeepState>>,
     always_on: Mutex<Option<(Duration, Vec<SpaceId>)>>,
 }
 
 /// The upkeep state of a space in use.
 #[derive(Debug)]
-struct Tended {
+struct UpkeepState {
     asked_at: Duration,
     /// Time of the last upkeep; `None` before its index is loaded.
     done_at: Option<Duration>,
@@ -89,14 +91,14 @@ impl Host {
         settings: ServerSettings,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let desks = Desks::of_this_machine();
+        let query_permits = QueryPermits::of_this_machine();
         Self {
             rate: RateLimit::new(settings.rate_limit_rps, settings.rate_limit_burst),
             slots: Arc::new(Semaphore::new(settings.max_in_flight)),
-            turns: Turns::of_this_machine(desks.clone()),
-            desks,
+            turns: StreamTurns::of_this_machine(query_permits.clone()),
+            query_permits,
             metrics: Metrics::default(),
-            replays: Replays::default(),
+            idempotency: IdempotencyCache::default(),
             jobs: Jobs::default(),
             ending: watch::Sender::new(false),
             tended: Mutex::default(),
@@ -149,14 +151,14 @@ impl Host {
 
     /// Notifies the watchers of a space about a write.
     pub(crate) fn tell_written(&self, space: &SpaceId) {
-        if let Some(tended) = self.tended().get(space) {
+        if let Some(tended) = self.upkeep_states().get(space) {
             tended.written.send_modify(|count| *count = count.wrapping_add(1));
         }
     }
 
     /// Returns a receiver of write notifications of a space.
     pub(crate) fn watch(&self, space: &SpaceId) -> Option<watch::Receiver<u64>> {
-        self.tended().get(space).map(|tended| tended.written.subscribe())
+        self.upkeep_states().get(space).map(|tended| tended.written.subscribe())
     }
 
     /// Returns the principal of a request; without a key an anonymous one, if authentication is off.
@@ -166,7 +168,7 @@ impl Host {
             return Ok(Principal::owner("open"));
         }
         let header = headers.get(header::AUTHORIZATION).and_then(|header| header.to_str().ok());
-        if header.is_none() && known.get::<Neighbour>().is_some() {
+        if header.is_none() && known.get::<SocketPeer>().is_some() {
             return Ok(Principal::owner("local"));
         }
         // Clients of mem0 send their key in this header.
@@ -193,18 +195,18 @@ impl Host {
 
     /// Returns the spaces with recent requests.
     pub(crate) fn open_spaces(&self) -> Vec<SpaceId> {
-        self.tended().keys().cloned().collect()
+        self.upkeep_states().keys().cloned().collect()
     }
 
     /// Runs the background work of every always-on space, with or without requests, until the server stops.
-    pub(crate) async fn attend(&self, owner: &OwnerId) {
+    pub(crate) async fn run_background(&self, owner: &OwnerId) {
         let mut ending = self.ending.subscribe();
         loop {
             let mut until = self.ending.subscribe();
             let ended = async move {
                 let _ended = until.wait_for(|ending| *ending).await;
             };
-            match self.spaces.attend(owner, &self.spaces.pace(), ended).await {
+            match self.spaces.run_background(owner, &self.spaces.pace(), ended).await {
                 Ok(attended) => return tracing::debug!(?attended, "attended to the always-on spaces"),
                 Err(error) => tracing::warn!(kind = error.kind().as_str(), "the spaces cannot be listed"),
             }
@@ -215,7 +217,7 @@ impl Host {
     }
 
     /// Runs the due upkeep of other spaces between requests, until the server stops.
-    pub(crate) async fn tend(&self, owner: &OwnerId) {
+    pub(crate) async fn maintain(&self, owner: &OwnerId) {
         let mut ending = self.ending.subscribe();
         let mut pause = LOOK;
         loop {
@@ -232,7 +234,7 @@ impl Host {
                 if self.always_on().is_ok_and(|attended| attended.contains(&space)) {
                     continue;
                 }
-                match engine.tend(owner).await {
+                match engine.maintain(owner).await {
                     Ok(tended) => {
                         tracing::debug!(gaps = tended.gaps.len(), "tended a space");
                         if self.goes_on(&space, &tended.value) {
@@ -276,12 +278,13 @@ impl Host {
     /// Returns the spaces whose upkeep is due, and marks it as done.
     fn due(&self) -> Vec<SpaceId> {
         let now = self.clock.monotonic();
-        let mut tended = self.tended();
+        let mut tended = self.upkeep_states();
         tended.retain(|_, one| {
             one.is_due || one.written.receiver_count() > 0 || now.saturating_sub(one.asked_at) < IDLE
         });
-        let is_due =
-            |one: &Tended| one.is_due && one.done_at.is_none_or(|at| now.saturating_sub(at) >= TEND_EVERY);
+        let is_due = |one: &UpkeepState| {
+            one.is_due && one.done_at.is_none_or(|at| now.saturating_sub(at) >= TEND_EVERY)
+        };
         let mut due = Vec::new();
         for (space, one) in tended.iter_mut().filter(|(_, one)| is_due(one)) {
             (one.is_due, one.done_at) = (false, Some(now));
@@ -291,8 +294,8 @@ impl Host {
     }
 
     /// Records the lag after a step of upkeep; returns whether the next one is due at once.
-    fn goes_on(&self, space: &SpaceId, did: &mnemal::Tended) -> bool {
-        let mut tended = self.tended();
+    fn goes_on(&self, space: &SpaceId, did: &mnemal::admin::MaintenanceReport) -> bool {
+        let mut tended = self.upkeep_states();
         let Some(one) = tended.get_mut(space) else { return false };
         let has_more = did.has_more(one.unread);
         one.unread = Some(did.unread);
@@ -305,17 +308,17 @@ impl Host {
     /// Records a request to a space.
     fn note(&self, space: &SpaceId) {
         let now = self.clock.monotonic();
-        let mut tended = self.tended();
+        let mut tended = self.upkeep_states();
         if let Some(one) = tended.get_mut(space) {
             (one.asked_at, one.is_due) = (now, true);
             return;
         }
         let written = watch::Sender::new(0);
-        let one = Tended { asked_at: now, done_at: None, is_due: true, unread: None, written };
+        let one = UpkeepState { asked_at: now, done_at: None, is_due: true, unread: None, written };
         tended.insert(space.clone(), one);
     }
 
-    fn tended(&self) -> MutexGuard<'_, HashMap<SpaceId, Tended>> {
+    fn upkeep_states(&self) -> MutexGuard<'_, HashMap<SpaceId, UpkeepState>> {
         self.tended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

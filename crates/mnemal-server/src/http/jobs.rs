@@ -86,7 +86,7 @@ impl Jobs {
     ///
     /// # Errors
     /// `unavailable` without randomness.
-    pub(crate) async fn done(
+    pub(crate) async fn run_to_end(
         &self,
         call: &Call,
         kind: &'static str,
@@ -109,7 +109,7 @@ impl Jobs {
             error: None,
             result: None,
         };
-        let mut known = self.known();
+        let mut known = self.queue();
         if known.len() >= REMEMBERED {
             let ended = known.iter().position(|job| job.form.finished_at.is_some());
             ended.and_then(|place| known.remove(place));
@@ -120,12 +120,12 @@ impl Jobs {
 
     /// Returns the jobs of a space, newest first.
     pub(crate) fn list(&self, space: &SpaceId) -> Vec<JobForm> {
-        self.known().iter().rev().filter(|job| job.space == *space).map(|job| job.form.clone()).collect()
+        self.queue().iter().rev().filter(|job| job.space == *space).map(|job| job.form.clone()).collect()
     }
 
     /// Returns a job of a space.
     pub(crate) fn get(&self, space: &SpaceId, id: &str) -> Result<JobForm, Problem> {
-        let known = self.known();
+        let known = self.queue();
         let found = known.iter().find(|job| job.space == *space && job.form.id == id);
         found.map(|job| job.form.clone()).ok_or_else(|| Problem::not_found(format!("no job {id:?}")))
     }
@@ -139,13 +139,13 @@ impl Jobs {
     pub(crate) async fn joined(&self) {
         let mut tasks = std::mem::take(&mut *self.tasks());
         while tasks.join_next().await.is_some() {}
-        for job in self.known().iter_mut().filter(|job| job.form.state == "running") {
+        for job in self.queue().iter_mut().filter(|job| job.form.state == "running") {
             job.form.state = "cancelled";
         }
     }
 
     fn ended(&self, id: &str, done: Result<Value, Error>, host: &Host) {
-        let mut known = self.known();
+        let mut known = self.queue();
         let Some(job) = known.iter_mut().find(|job| job.form.id == id) else { return };
         let outcome = if done.is_ok() { "done" } else { "failed" };
         host.metrics.count("mnemal_jobs_total", &[("kind", job.form.kind), ("outcome", outcome)], 1);
@@ -161,7 +161,7 @@ impl Jobs {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, VecDeque<Job>> {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Job>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

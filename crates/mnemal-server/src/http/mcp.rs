@@ -27,8 +27,8 @@ use crate::http::call::{self, no_space};
 use crate::http::host::Host;
 use crate::http::problem::Problem;
 use crate::http::route::Label;
-use crate::http::{body, edge};
-use crate::mcp::{Options, Profile, Reach, StatelessService};
+use crate::http::{body, middleware};
+use crate::mcp::{Options, Profile, StatelessService, ToolAccess};
 
 /// Metric label of protocol requests.
 const LABEL: &str = "/mcp";
@@ -58,7 +58,7 @@ pub(super) fn other<H: ServerHandler + Clone + Sync>(host: &Arc<Host>, path: &st
         async move {
             let done = async {
                 let_in(&host, &request)?;
-                carried(&host, request, service).await
+                handle_message(&host, request, service).await
             };
             let mut response = done.await.into_response();
             response.extensions_mut().insert(Label(LABEL));
@@ -84,7 +84,7 @@ fn let_in(host: &Host, request: &Request) -> Result<Principal, Problem> {
 async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem> {
     let principal = let_in(host, &request)?;
     let space = space(&principal, &request)?;
-    let Query(asked) = Query::<Asked>::try_from_uri(request.uri())
+    let Query(asked) = Query::<McpQuery>::try_from_uri(request.uri())
         .map_err(|refused| Problem::invalid(refused.body_text()))?;
     let profile = match asked.profile {
         None => Profile::Core,
@@ -101,9 +101,9 @@ async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem>
         None => memory,
     };
     let reach = match (principal.may(Right::Write), principal.may(Right::Erase)) {
-        (true, true) => Reach::Erasing,
-        (true, false) => Reach::Writing,
-        (false, _) => Reach::Reading,
+        (true, true) => ToolAccess::Erasing,
+        (true, false) => ToolAccess::Writing,
+        (false, _) => ToolAccess::Reading,
     };
     let options = Options::default().with_profile(profile).with_reach(reach);
     let zone = zone(&request)?;
@@ -116,13 +116,13 @@ async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem>
             watched.metrics.count("mnemal_mcp_calls_total", &[("tool", tool), ("outcome", outcome)], 1);
         },
     );
-    let response = carried(host, request, service).await;
+    let response = handle_message(host, request, service).await;
     host.tell_written(&space);
     response
 }
 
 /// Reads a complete message, and handles it in a slot.
-async fn carried<H: ServerHandler + Clone>(
+async fn handle_message<H: ServerHandler + Clone>(
     host: &Host,
     request: Request,
     service: StatelessService<H>,
@@ -132,9 +132,9 @@ async fn carried<H: ServerHandler + Clone>(
     let time = host.settings.timeout();
     let message = body::whole(Request::new(body), time, host.settings.max_body_kb).await?;
     // Protocol clients do not retry by themselves, so they wait longer for a slot than others.
-    let slot = edge::slot_within(host, time).await?;
+    let slot = middleware::slot_within(host, time).await?;
     let response = service.answer(Request::from_parts(head, Body::from(message))).await;
-    Ok(response.map(|body| passed_on(body, slot)))
+    Ok(response.map(|body| hold_slot(body, slot)))
 }
 
 /// Accepts clients that declare JSON or any type as if they accepted both response types: a single request is answered with JSON,
@@ -154,7 +154,7 @@ fn accept_both(headers: &mut HeaderMap) {
 /// Returns a response that holds its slot until the call has ended, not until the client has read it.
 ///
 /// The buffered data is bounded by the answer of one call.
-fn passed_on(mut body: BoxBody<Bytes, Infallible>, slot: OwnedSemaphorePermit) -> Body {
+fn hold_slot(mut body: BoxBody<Bytes, Infallible>, slot: OwnedSemaphorePermit) -> Body {
     if body.size_hint().exact().is_some() {
         return Body::new(body);
     }
@@ -193,13 +193,13 @@ fn space(principal: &Principal, request: &Request) -> Result<SpaceId, Problem> {
 
 /// Returns the zone of days in a request: that of its header `Time-Zone`, else UTC.
 fn zone(request: &Request) -> Result<TimeZone, Problem> {
-    let named = request.headers().get(edge::TIME_ZONE).map(|name| name.to_str().unwrap_or_default());
+    let named = request.headers().get(middleware::TIME_ZONE).map(|name| name.to_str().unwrap_or_default());
     call::zone(named)
 }
 
 /// The query parameters.
 #[derive(Deserialize)]
-struct Asked {
+struct McpQuery {
     /// The tool profile.
     profile: Option<String>,
 }

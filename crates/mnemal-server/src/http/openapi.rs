@@ -4,9 +4,9 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::http::area;
 use crate::http::problem::{self, ProblemForm};
-use crate::http::route::{Gives, Needs, Route, Takes, USER, names};
+use crate::http::route::{Authorization, RequestBody, ResponseBody, Route, USER, names};
+use crate::http::routes;
 use crate::settings::ServerSettings;
 
 /// Returns the document of the routes that these settings enable.
@@ -16,7 +16,7 @@ pub(crate) fn document(served: &ServerSettings) -> Value {
     settings.meta_schema = None;
     let mut generator = settings.into_generator();
     let problem = generator.subschema_for::<ProblemForm>().to_value();
-    let mut rows = area::routes();
+    let mut rows = routes::routes();
     rows.retain(|route| route.is_served(served).is_ok());
     rows.sort_by(|one, two| (one.path, one.method.as_str()).cmp(&(two.path, two.method.as_str())));
     let mut paths = Map::new();
@@ -76,12 +76,12 @@ fn operation(route: &Route, problem: &Value, generator: &mut SchemaGenerator) ->
     }));
     let content = |content_type: &str, schema: Value| json!({content_type: {"schema": schema}});
     let success = match route.gives {
-        Gives::Json(_, form) => content("application/json", form(generator).to_value()),
-        Gives::Bytes(content_type) => content(content_type, json!({"type": "string"})),
+        ResponseBody::Json(_, form) => content("application/json", form(generator).to_value()),
+        ResponseBody::Bytes(content_type) => content(content_type, json!({"type": "string"})),
     };
     let status = match route.gives {
-        Gives::Json(status, _) => status,
-        Gives::Bytes(_) => 200,
+        ResponseBody::Json(status, _) => status,
+        ResponseBody::Bytes(_) => 200,
     };
     let mut responses = Map::new();
     let answered = |words: &str| json!({"description": words, "content": success});
@@ -105,14 +105,14 @@ fn operation(route: &Route, problem: &Value, generator: &mut SchemaGenerator) ->
     if route.path.starts_with("/api/") || route.operation.starts_with("mem0_") {
         fields.insert("tags".to_owned(), json!(["compat"]));
     }
-    if let Needs::Right(right) = route.needs {
+    if let Authorization::Right(right) = route.needs {
         fields.insert("security".to_owned(), json!([{"key": []}]));
         fields.insert("x-right".to_owned(), json!(right.as_str()));
     }
     let body = match route.takes {
-        Takes::Nothing => None,
-        Takes::Json(form) => Some(content("application/json", form(generator).to_value())),
-        Takes::Bytes(content_type) => Some(content(content_type, json!({"type": "string"}))),
+        RequestBody::Nothing => None,
+        RequestBody::Json(form) => Some(content("application/json", form(generator).to_value())),
+        RequestBody::Bytes(content_type) => Some(content(content_type, json!({"type": "string"}))),
     };
     if let Some(body) = body {
         fields.insert("requestBody".to_owned(), json!({"required": true, "content": body}));
@@ -121,7 +121,7 @@ fn operation(route: &Route, problem: &Value, generator: &mut SchemaGenerator) ->
 }
 
 /// Returns the schema of a form without references.
-pub(crate) fn inlined(form: crate::http::route::Form) -> Value {
+pub(crate) fn inlined(form: crate::http::route::SchemaForm) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;

@@ -18,7 +18,7 @@ use crate::http::call::Call;
 use crate::http::host::Host;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
-use crate::http::{area, edge, openapi};
+use crate::http::{middleware, openapi, routes};
 use crate::settings::ServerSettings;
 
 /// Timeout of a route that may call a language model. Source: own choice; three requests, each with the retries that a minute of
@@ -26,15 +26,15 @@ use crate::settings::ServerSettings;
 const OF_A_MODEL: Duration = Duration::from_mins(12);
 
 /// The pending response of a handler.
-pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
+pub(crate) type ResponseFuture = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
 /// A handler: parses its call, calls the facade, writes the response.
-pub(crate) type Handler = fn(Call) -> Answering;
+pub(crate) type Handler = fn(Call) -> ResponseFuture;
 /// Generates the schema of a form.
-pub(crate) type Form = fn(&mut SchemaGenerator) -> Schema;
+pub(crate) type SchemaForm = fn(&mut SchemaGenerator) -> Schema;
 
 /// The authorization of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Needs {
+pub(crate) enum Authorization {
     /// None: public.
     Nothing,
     /// This right.
@@ -43,32 +43,32 @@ pub(crate) enum Needs {
 
 /// The body of a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Takes {
+pub(crate) enum RequestBody {
     /// No body.
     Nothing,
     /// A JSON document of this form.
-    Json(Form),
+    Json(SchemaForm),
     /// A stream of bytes with this content type.
     Bytes(&'static str),
 }
 
 /// The response of a success.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Gives {
+pub(crate) enum ResponseBody {
     /// A JSON document of this form, with this status.
-    Json(u16, Form),
+    Json(u16, SchemaForm),
     /// Bytes of this content type.
     Bytes(&'static str),
 }
 
 /// A setting that enables a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Switch {
+pub(crate) enum RouteSwitch {
     /// `compat.mem0`.
     Mem0,
 }
 
-impl Switch {
+impl RouteSwitch {
     /// Whether settings enable it.
     pub(crate) fn is_on(self, settings: &ServerSettings) -> bool {
         match self {
@@ -98,19 +98,19 @@ pub(crate) struct Route {
     /// A one-line description.
     pub(crate) summary: &'static str,
     /// Its authorization.
-    pub(crate) needs: Needs,
+    pub(crate) needs: Authorization,
     /// The form of its query parameters.
-    pub(crate) query: Option<Form>,
+    pub(crate) query: Option<SchemaForm>,
     /// The body of its requests.
-    pub(crate) takes: Takes,
+    pub(crate) takes: RequestBody,
     /// The response of a success.
-    pub(crate) gives: Gives,
+    pub(crate) gives: ResponseBody,
     /// Its handler.
     pub(crate) handle: Handler,
     /// Alias paths, for clients of another server; with the same parameters in the same order.
     pub(crate) aliases: Vec<&'static str>,
     /// The setting that enables it.
-    pub(crate) switch: Option<Switch>,
+    pub(crate) switch: Option<RouteSwitch>,
     /// Whether it concerns the space as a whole, and is unavailable in a memory of one user.
     pub(crate) is_whole: bool,
     /// Whether it may call a language model before it responds.
@@ -123,17 +123,17 @@ impl Route {
         operation: &'static str,
         path: &'static str,
         summary: &'static str,
-        (answer, handle): (Form, Handler),
+        (answer, handle): (SchemaForm, Handler),
     ) -> Self {
         Self {
             operation,
             method: Method::GET,
             path,
             summary,
-            needs: Needs::Right(Right::Read),
+            needs: Authorization::Right(Right::Read),
             query: None,
-            takes: Takes::Nothing,
-            gives: Gives::Json(200, answer),
+            takes: RequestBody::Nothing,
+            gives: ResponseBody::Json(200, answer),
             handle,
             aliases: Vec::new(),
             switch: None,
@@ -147,10 +147,15 @@ impl Route {
         operation: &'static str,
         path: &'static str,
         summary: &'static str,
-        (body, answer, handle): (Form, Form, Handler),
+        (body, answer, handle): (SchemaForm, SchemaForm, Handler),
     ) -> Self {
         let plain = Self::get(operation, path, summary, (answer, handle));
-        Self { method: Method::POST, needs: Needs::Right(Right::Write), takes: Takes::Json(body), ..plain }
+        Self {
+            method: Method::POST,
+            needs: Authorization::Right(Right::Write),
+            takes: RequestBody::Json(body),
+            ..plain
+        }
     }
 
     pub(crate) fn method(mut self, method: Method) -> Self {
@@ -158,27 +163,27 @@ impl Route {
         self
     }
 
-    pub(crate) fn needs(mut self, needs: Needs) -> Self {
+    pub(crate) fn needs(mut self, needs: Authorization) -> Self {
         self.needs = needs;
         self
     }
 
     pub(crate) fn right(self, right: Right) -> Self {
-        self.needs(Needs::Right(right))
+        self.needs(Authorization::Right(right))
     }
 
-    pub(crate) fn query(mut self, form: Form) -> Self {
+    pub(crate) fn query(mut self, form: SchemaForm) -> Self {
         self.query = Some(form);
         self
     }
 
-    pub(crate) fn takes(mut self, content_type: &'static str) -> Self {
-        self.takes = Takes::Bytes(content_type);
+    pub(crate) fn with_body(mut self, content_type: &'static str) -> Self {
+        self.takes = RequestBody::Bytes(content_type);
         self
     }
 
     pub(crate) fn gives(mut self, content_type: &'static str) -> Self {
-        self.gives = Gives::Bytes(content_type);
+        self.gives = ResponseBody::Bytes(content_type);
         self
     }
 
@@ -206,7 +211,7 @@ impl Route {
         if self.asks_model { usual.max(OF_A_MODEL) } else { usual }
     }
 
-    pub(crate) fn switch(mut self, switch: Switch) -> Self {
+    pub(crate) fn switch(mut self, switch: RouteSwitch) -> Self {
         self.switch = Some(switch);
         self
     }
@@ -234,24 +239,24 @@ impl Route {
     /// Whether the query parameter `user` narrows it to the memory of one user: for every route of a space, except those whose
     /// own form names the owner, and those on the whole space.
     pub(crate) fn takes_user(&self) -> bool {
-        let has = |form: Form| fields(form).iter().any(|name| name == USER);
+        let has = |form: SchemaForm| fields(form).iter().any(|name| name == USER);
         let of_body = match self.takes {
-            Takes::Json(form) => has(form),
-            Takes::Nothing | Takes::Bytes(_) => false,
+            RequestBody::Json(form) => has(form),
+            RequestBody::Nothing | RequestBody::Bytes(_) => false,
         };
         self.is_in_space() && !self.is_whole && !of_body && !self.query.is_some_and(has)
     }
 
     pub(crate) fn status(mut self, status: u16) -> Self {
-        if let Gives::Json(_, form) = self.gives {
-            self.gives = Gives::Json(status, form);
+        if let ResponseBody::Json(_, form) = self.gives {
+            self.gives = ResponseBody::Json(status, form);
         }
         self
     }
 
     /// Whether it changes something, so that it is not interrupted and can be retried with its idempotency key.
     pub(crate) fn changes(&self) -> bool {
-        self.method != Method::GET && !matches!(self.needs, Needs::Right(Right::Read))
+        self.method != Method::GET && !matches!(self.needs, Authorization::Right(Right::Read))
     }
 
     /// Whether its path begins with a space.
@@ -264,7 +269,7 @@ impl Route {
 pub(crate) const USER: &str = "user";
 
 /// Returns the field names of a form, over all of its variants.
-fn fields(form: Form) -> Vec<String> {
+fn fields(form: SchemaForm) -> Vec<String> {
     let schema = openapi::inlined(form);
     let kinds = ["anyOf", "oneOf"].into_iter().filter_map(|name| schema.get(name)?.as_array());
     let all = std::iter::once(&schema).chain(kinds.flatten());
@@ -274,7 +279,7 @@ fn fields(form: Form) -> Vec<String> {
 
 /// Builds the router of the table; middleware applies to these routes only.
 pub(crate) fn router(host: &Arc<Host>) -> Router {
-    area::routes().into_iter().fold(Router::new(), |router, route| {
+    routes::routes().into_iter().fold(Router::new(), |router, route| {
         let paths = std::iter::once(route.path).chain(route.aliases.clone());
         let method = method(route.clone(), Arc::clone(host));
         paths.fold(router, |router, path| router.route(path, method.clone()))
@@ -292,7 +297,7 @@ fn method(route: Route, host: Arc<Host>) -> MethodRouter {
             let answered = match path {
                 Ok(path) => {
                     let values = path.iter().map(|(_, value)| value.to_owned()).collect();
-                    edge::called(&host, (&route, &known), values, request).await
+                    middleware::called(&host, (&route, &known), values, request).await
                 }
                 Err(_) => Err(Problem::not_found("the path is not UTF-8")),
             };
@@ -322,7 +327,7 @@ mod tests {
     // proves: GA-28
     #[test]
     fn an_operation_and_a_method_of_a_path_stand_once() {
-        let routes = area::routes();
+        let routes = routes::routes();
         let mut operations: Vec<&str> = routes.iter().map(|route| route.operation).collect();
         let mut places: Vec<String> =
             routes.iter().map(|route| format!("{} {}", route.method, route.path)).collect();
@@ -351,7 +356,7 @@ mod tests {
 
     #[test]
     fn what_changes_something_needs_more_than_the_right_to_read() {
-        for route in area::routes() {
+        for route in routes::routes() {
             let reads = READING.contains(&route.operation);
             let is_get = route.method == Method::GET;
             assert_eq!(

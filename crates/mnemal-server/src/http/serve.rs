@@ -21,9 +21,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_io_timeout::TimeoutWriter;
 
-use crate::http::edge::Server;
-use crate::http::host::Neighbour;
-use crate::http::seats::{Seat, Seats, Working};
+use crate::http::connection_limit::{ConnectionLimit, ConnectionSlot, RequestGuard};
+use crate::http::host::SocketPeer;
+use crate::http::middleware::Server;
 #[cfg(unix)]
 use crate::http::socket::LocalSocket;
 
@@ -45,7 +45,7 @@ const BREATH: Duration = Duration::from_millis(100);
 
 /// The listeners.
 #[derive(Debug)]
-pub struct Doors {
+pub struct Listeners {
     /// For programs with a key.
     pub port: TcpListener,
     /// For other processes of the same user.
@@ -53,7 +53,7 @@ pub struct Doors {
     pub local: Option<LocalSocket>,
 }
 
-impl From<TcpListener> for Doors {
+impl From<TcpListener> for Listeners {
     fn from(port: TcpListener) -> Self {
         Self {
             port,
@@ -64,12 +64,12 @@ impl From<TcpListener> for Doors {
 }
 
 /// A response body that keeps its connection marked as working until the last part is sent.
-struct Answer {
+struct TrackedBody {
     body: Body,
-    _working: Working,
+    _working: RequestGuard,
 }
 
-impl hyper::body::Body for Answer {
+impl hyper::body::Body for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -90,20 +90,20 @@ impl hyper::body::Body for Answer {
 }
 
 /// An accepted connection.
-enum Come {
+enum AcceptedConnection {
     Tcp(TcpStream),
     #[cfg(unix)]
     Local(tokio::net::UnixStream),
 }
 
-impl Doors {
-    async fn come(&self) -> std::io::Result<Come> {
-        let tcp = async { self.port.accept().await.map(|(stream, _from)| Come::Tcp(stream)) };
+impl Listeners {
+    async fn accept(&self) -> std::io::Result<AcceptedConnection> {
+        let tcp = async { self.port.accept().await.map(|(stream, _from)| AcceptedConnection::Tcp(stream)) };
         #[cfg(unix)]
         if let Some(local) = &self.local {
             return tokio::select! {
-                come = tcp => come,
-                come = local.accept() => come.map(Come::Local),
+                accepted = tcp => accepted,
+                accepted = local.accept() => accepted.map(AcceptedConnection::Local),
             };
         }
         tcp.await
@@ -119,38 +119,44 @@ impl Server {
     /// `Unavailable` when work did not finish within 8 seconds, or a space could not be closed; acknowledged events are safe
     /// nevertheless.
     #[expect(clippy::disallowed_methods, reason = "the tasks of the server, which it joins")]
-    pub async fn serve(&self, doors: impl Into<Doors>, until: impl Future<Output = ()> + Send) -> Result<()> {
-        let doors: Doors = doors.into();
+    pub async fn serve(
+        &self,
+        listeners: impl Into<Listeners>,
+        until: impl Future<Output = ()> + Send,
+    ) -> Result<()> {
+        let listeners: Listeners = listeners.into();
         let owner = OwnerId::new(format!("http-{}-{:x}", std::process::id(), self.host.now().as_micros()))?;
         let host = Arc::clone(&self.host);
         let tending = tokio::spawn(async move {
             let attending = async {
-                join(Box::pin(host.attend(&owner)), Box::pin(host.compress())).await;
+                join(Box::pin(host.run_background(&owner)), Box::pin(host.compress())).await;
             };
-            join(host.tend(&owner), attending).await
+            join(host.maintain(&owner), attending).await
         });
-        let seats = Seats::new(self.host.settings.max_connections);
+        let connections = ConnectionLimit::new(self.host.settings.max_connections);
         let mut until = pin!(until);
         loop {
             let taken = tokio::select! {
                 () = &mut until => break,
                 taken = async {
-                    let come = doors.come().await;
-                    (seats.take().await, come)
+                    let accepted = listeners.accept().await;
+                    (connections.take().await, accepted)
                 } => taken,
             };
             match taken {
-                (Some(seat), Ok(come)) => {
+                (Some(slot), Ok(accepted)) => {
                     let server = self.clone();
                     drop(tokio::spawn(async move {
-                        match come {
-                            Come::Tcp(stream) => {
+                        match accepted {
+                            AcceptedConnection::Tcp(stream) => {
                                 let _delay = stream.set_nodelay(true);
                                 let _kept = SockRef::from(&stream).set_send_buffer_size(KEPT);
-                                server.talk(stream, &seat, None).await;
+                                server.talk(stream, &slot, None).await;
                             }
                             #[cfg(unix)]
-                            Come::Local(stream) => server.talk(stream, &seat, Some(Neighbour)).await,
+                            AcceptedConnection::Local(stream) => {
+                                server.talk(stream, &slot, Some(SocketPeer)).await
+                            }
                         }
                     }));
                 }
@@ -162,8 +168,8 @@ impl Server {
                 (None, _) => break,
             }
         }
-        drop(doors);
-        self.end(&seats, tending).await
+        drop(listeners);
+        self.end(&connections, tending).await
     }
 
     /// Serves the requests of one connection until the client or the server ends it.
@@ -173,27 +179,27 @@ impl Server {
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
     {
-        if let Some(seat) = Seats::new(1).take().await {
-            self.talk(stream, &seat, None).await;
+        if let Some(slot) = ConnectionLimit::new(1).take().await {
+            self.talk(stream, &slot, None).await;
         }
     }
 
-    async fn talk<S>(&self, stream: S, seat: &Arc<Seat>, neighbour: Option<Neighbour>)
+    async fn talk<S>(&self, stream: S, slot: &Arc<ConnectionSlot>, peer: Option<SocketPeer>)
     where
         S: AsyncRead + AsyncWrite + Send + 'static,
     {
         let has_asked = AtomicBool::new(false);
         let answer = service_fn(|mut request: hyper::Request<_>| {
             let server = self.clone();
-            if let Some(neighbour) = neighbour {
-                request.extensions_mut().insert(neighbour);
-                request.extensions_mut().insert(Arc::clone(seat));
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(peer);
+                request.extensions_mut().insert(Arc::clone(slot));
             }
             has_asked.store(true, Ordering::Relaxed);
-            let working = seat.work();
+            let working = slot.work();
             async move {
                 let response = server.answer(request).await;
-                Ok::<_, Infallible>(response.map(|body| Answer { body, _working: working }))
+                Ok::<_, Infallible>(response.map(|body| TrackedBody { body, _working: working }))
             }
         });
         let mut stream = Box::pin(TimeoutWriter::new(stream));
@@ -205,7 +211,7 @@ impl Server {
         let asked = async {
             let _asked = ending.wait_for(|ending| *ending).await;
         };
-        let (asked, needed) = (pin!(asked), pin!(seat.asked_to_leave()));
+        let (asked, needed) = (pin!(asked), pin!(slot.asked_to_leave()));
         let ended = match select(connection.as_mut(), select(asked, needed)).await {
             Either::Left((ended, _)) => ended,
             // It never sent a request, and others need its place.
@@ -213,7 +219,7 @@ impl Server {
             Either::Right(_) => {
                 // The request in progress is answered, and no further one is read.
                 connection.as_mut().graceful_shutdown();
-                if seat.waits() {
+                if slot.is_idle() {
                     tokio::time::timeout(LEAVE, connection).await.unwrap_or(Ok(()))
                 } else {
                     connection.await
@@ -226,14 +232,14 @@ impl Server {
     }
 
     /// Waits for the work in progress, then closes the spaces.
-    async fn end(&self, seats: &Seats, tending: JoinHandle<((), ())>) -> Result<()> {
+    async fn end(&self, connections: &ConnectionLimit, tending: JoinHandle<((), ())>) -> Result<()> {
         self.host.ending.send_replace(true);
         self.host.jobs.end();
         let slots = u32::try_from(self.host.settings.max_in_flight).unwrap_or(u32::MAX);
         let done = tokio::time::timeout(GRACE, async {
             // Every request holds a slot until its work is done, even after its client has disconnected.
             let _slots = self.host.slots.acquire_many(slots).await;
-            seats.all_left().await;
+            connections.all_left().await;
             self.host.turns.end().await;
             self.host.jobs.joined().await;
         });

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The answer of a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct ToolAnswer {
     /// For the model.
     pub(super) text: String,
     /// For programs, following the tool's output schema.
@@ -17,9 +17,9 @@ pub(super) struct Answer {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     /// An answer.
-    Said(Answer),
+    Said(ToolAnswer),
     /// An answer for programs, with a remark for the model only.
-    Noted(Answer, String),
+    Noted(ToolAnswer, String),
     /// A person must confirm first.
     Ask {
         /// The question for the person.
@@ -31,9 +31,9 @@ pub(super) enum Outcome {
 
 /// An error that the model can correct, with its reason and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistake(pub(crate) String);
+pub(crate) struct CorrectableError(pub(crate) String);
 
-impl Mistake {
+impl CorrectableError {
     pub(super) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -45,7 +45,7 @@ impl Mistake {
 }
 
 /// Errors of the engine: the message is passed on for errors of the caller, but not for internal ones.
-impl From<Error> for Mistake {
+impl From<Error> for CorrectableError {
     fn from(error: Error) -> Self {
         match error.kind() {
             ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::Conflict => {
@@ -70,9 +70,9 @@ fn sentence(text: &str) -> String {
 
 /// The remarks after the quoted part of an answer.
 #[derive(Debug, Default)]
-pub(super) struct Tail(Vec<String>);
+pub(super) struct Remarks(Vec<String>);
 
-impl Tail {
+impl Remarks {
     /// Creates it with the remarks about the arguments.
     pub(super) fn new(notes: Vec<String>) -> Self {
         Self(notes)
@@ -159,10 +159,10 @@ mod tests {
             (Layer::Graph, GapCause::NotConfigured),
             (Layer::Context, GapCause::Truncated { dropped: mnemal_core::TokenCount(9) }),
         ];
-        let mut tail = Tail::default();
+        let mut tail = Remarks::default();
         tail.gaps(&all.map(|(layer, cause)| Gap { layer, cause }));
         assert_eq!(tail.0, ["Vector recall unavailable; keyword results only; learnings 30 events behind."]);
-        let mut none = Tail::default();
+        let mut none = Remarks::default();
         none.gaps(&[Gap { layer: Layer::Graph, cause: GapCause::NotConfigured }]);
         assert!(none.0.is_empty());
     }
@@ -172,10 +172,11 @@ mod tests {
     fn errors_of_the_engine_keep_what_is_inside_inside() {
         for kind in [ErrorKind::Unavailable, ErrorKind::Corrupt, ErrorKind::Internal, ErrorKind::Unsupported]
         {
-            let Mistake(text) = Error::new(kind, "no such table: nodes in /home/eve/space.db").into();
+            let CorrectableError(text) =
+                Error::new(kind, "no such table: nodes in /home/eve/space.db").into();
             assert!(!text.contains("table") && !text.contains("/home"), "{text}");
         }
-        let Mistake(text) = Error::invalid("a tag must not be empty").into();
+        let CorrectableError(text) = Error::invalid("a tag must not be empty").into();
         assert_eq!(text, "A tag must not be empty.");
     }
 }

@@ -6,8 +6,8 @@ use jiff::tz::TimeZone;
 use mnemal_core::{AsOf, Result, SessionId, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::mcp::answer::Mistake;
-use crate::mcp::moment;
+use crate::mcp::answer::CorrectableError;
+use crate::mcp::parse_time;
 use crate::mcp::tool::Tool;
 
 /// Parameter names with their aliases. Source: own choice, the names of other memory servers and common errors of models.
@@ -65,7 +65,7 @@ impl Arguments {
                 Some(first) => {
                     known.insert(first.to_owned(), value);
                 }
-                None => unknown.push(shown(&name)),
+                None => unknown.push(safe_name(&name)),
             }
         }
         known.retain(|_, value| !value.is_null());
@@ -79,9 +79,9 @@ impl Arguments {
     }
 
     /// Rejects unknown names, for a tool whose answer has no room for remarks.
-    pub(super) fn all_known(&self) -> Result<(), Mistake> {
+    pub(super) fn all_known(&self) -> Result<(), CorrectableError> {
         match self.notes.first() {
-            Some(note) => Err(Mistake(note.replacen("Ignored unknown", "There are unknown", 1))),
+            Some(note) => Err(CorrectableError(note.replacen("Ignored unknown", "There are unknown", 1))),
             None => Ok(()),
         }
     }
@@ -97,35 +97,39 @@ impl Arguments {
     }
 
     /// Returns a text; a blank one counts as absent.
-    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Mistake> {
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, CorrectableError> {
         let text = match self.given.get(name) {
             None => return Ok(None),
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
             Some(Value::Bool(flag)) => flag.to_string(),
-            Some(_) => return Err(Mistake::new(format!("{name} must be a text."))),
+            Some(_) => return Err(CorrectableError::new(format!("{name} must be a text."))),
         };
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
 
     /// Returns a required text.
-    pub(super) fn required(&self, name: &str, advice: &str) -> Result<String, Mistake> {
-        self.text(name)?.ok_or_else(|| Mistake::new(format!("{name} is missing: {advice}")))
+    pub(super) fn required(&self, name: &str, advice: &str) -> Result<String, CorrectableError> {
+        self.text(name)?.ok_or_else(|| CorrectableError::new(format!("{name} is missing: {advice}")))
     }
 
     /// Returns a domain name, in its own type.
-    pub(super) fn name<T>(&self, name: &str, read: impl Fn(&str) -> Result<T>) -> Result<Option<T>, Mistake> {
+    pub(super) fn name<T>(
+        &self,
+        name: &str,
+        read: impl Fn(&str) -> Result<T>,
+    ) -> Result<Option<T>, CorrectableError> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        read(text.trim()).map(Some).map_err(|error| Mistake::about(name, &error))
+        read(text.trim()).map(Some).map_err(|error| CorrectableError::about(name, &error))
     }
 
     /// Returns the session.
-    pub(super) fn session(&self) -> Result<Option<SessionId>, Mistake> {
+    pub(super) fn session(&self) -> Result<Option<SessionId>, CorrectableError> {
         self.name("session", |name| SessionId::new(name))
     }
 
     /// Returns a number, also from a quoted one.
-    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Mistake> {
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, CorrectableError> {
         let number = match self.given.get(name) {
             None => return Ok(None),
             Some(Value::Number(number)) => number.as_f64(),
@@ -133,14 +137,14 @@ impl Arguments {
             Some(_) => None,
         };
         let number = number.filter(|number| number.is_finite());
-        number.map(Some).ok_or_else(|| Mistake::new(format!("{name} must be a number.")))
+        number.map(Some).ok_or_else(|| CorrectableError::new(format!("{name} must be a number.")))
     }
 
     /// Returns a whole number from 1 to `most`; a larger one is clamped, with a remark.
-    pub(super) fn count(&mut self, name: &str, most: u32) -> Result<Option<u32>, Mistake> {
+    pub(super) fn count(&mut self, name: &str, most: u32) -> Result<Option<u32>, CorrectableError> {
         let Some(number) = self.number(name)? else { return Ok(None) };
         if number < 1.0 {
-            return Err(Mistake::new(format!("{name} must be at least 1.")));
+            return Err(CorrectableError::new(format!("{name} must be at least 1.")));
         }
         if number > f64::from(most) {
             self.notes.push(format!("{name} is at most {most}."));
@@ -152,7 +156,7 @@ impl Arguments {
     }
 
     /// Returns the ceiling of the answer, in tokens.
-    pub(super) fn ceiling(&mut self, name: &str) -> Result<u32, Mistake> {
+    pub(super) fn ceiling(&mut self, name: &str) -> Result<u32, CorrectableError> {
         let tokens = self.count(name, MOST_TOKENS)?.unwrap_or(TOKENS);
         if tokens < LEAST_TOKENS {
             self.notes.push(format!("{name} is at least {LEAST_TOKENS}."));
@@ -167,7 +171,7 @@ impl Arguments {
     }
 
     /// Returns the query times: the world time `as_of` and the belief time `believed_at`; now by default.
-    pub(super) fn as_of(&self, now: Timestamp) -> Result<AsOf, Mistake> {
+    pub(super) fn as_of(&self, now: Timestamp) -> Result<AsOf, CorrectableError> {
         Ok(AsOf {
             world: self.time("as_of", now)?.unwrap_or(now),
             belief: self.time("believed_at", now)?.unwrap_or(Timestamp::MAX),
@@ -175,17 +179,17 @@ impl Arguments {
     }
 
     /// Returns a time.
-    pub(super) fn time(&self, name: &str, now: Timestamp) -> Result<Option<Timestamp>, Mistake> {
+    pub(super) fn time(&self, name: &str, now: Timestamp) -> Result<Option<Timestamp>, CorrectableError> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        moment::read(&text, now, &self.zone).map(Some).ok_or_else(|| {
-            Mistake::new(format!(
+        parse_time::read(&text, now, &self.zone).map(Some).ok_or_else(|| {
+            CorrectableError::new(format!(
                 "{name} must be a time: 2026, 2026-11-21, 2026-11-21T09:00:00Z, or a span like 7d."
             ))
         })
     }
 
     /// Returns a flag.
-    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, Mistake> {
+    pub(super) fn flag(&self, name: &str) -> Result<Option<bool>, CorrectableError> {
         let flag = match self.given.get(name) {
             None => return Ok(None),
             Some(Value::Bool(flag)) => Some(*flag),
@@ -197,29 +201,33 @@ impl Arguments {
             },
             Some(_) => None,
         };
-        flag.map(Some).ok_or_else(|| Mistake::new(format!("{name} must be true or false.")))
+        flag.map(Some).ok_or_else(|| CorrectableError::new(format!("{name} must be true or false.")))
     }
 
     /// Returns a required list of objects.
-    pub(super) fn objects(&self, name: &str, most: usize) -> Result<Vec<Map<String, Value>>, Mistake> {
-        let wrong = || Mistake::new(format!("{name} must be a list of objects."));
+    pub(super) fn objects(
+        &self,
+        name: &str,
+        most: usize,
+    ) -> Result<Vec<Map<String, Value>>, CorrectableError> {
+        let wrong = || CorrectableError::new(format!("{name} must be a list of objects."));
         let items = self.given.get(name).and_then(Value::as_array).ok_or_else(wrong)?;
         if items.len() > most {
-            return Err(Mistake::new(format!("{name} has at most {most} in one call.")));
+            return Err(CorrectableError::new(format!("{name} has at most {most} in one call.")));
         }
         items.iter().map(|item| item.as_object().cloned().ok_or_else(wrong)).collect()
     }
 
     /// Returns a required list of texts, verbatim.
-    pub(super) fn strings(&self, name: &str) -> Result<Vec<String>, Mistake> {
-        let wrong = || Mistake::new(format!("{name} must be a list of texts."));
+    pub(super) fn strings(&self, name: &str) -> Result<Vec<String>, CorrectableError> {
+        let wrong = || CorrectableError::new(format!("{name} must be a list of texts."));
         let items = self.given.get(name).and_then(Value::as_array).ok_or_else(wrong)?;
         items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
     }
 
     /// Returns a list of words; one text is split at commas.
-    pub(super) fn list(&self, name: &str) -> Result<Vec<String>, Mistake> {
-        let wrong = || Mistake::new(format!("{name} must be a list of texts."));
+    pub(super) fn list(&self, name: &str) -> Result<Vec<String>, CorrectableError> {
+        let wrong = || CorrectableError::new(format!("{name} must be a list of texts."));
         let words: Vec<String> = match self.given.get(name) {
             None => Vec::new(),
             Some(Value::String(text)) => text.split(',').map(str::to_owned).collect(),
@@ -246,7 +254,7 @@ fn first_name(tool: Tool, name: &str) -> Option<&'static str> {
 }
 
 /// Returns a caller's name in a form that is safe in an answer.
-fn shown(name: &str) -> String {
+fn safe_name(name: &str) -> String {
     let safe = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
     let shown: String = name.chars().filter(safe).take(SHOWN).collect();
     if shown.is_empty() { "?".to_owned() } else { shown }

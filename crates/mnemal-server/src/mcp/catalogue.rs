@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool as Definition, ToolAnnotations};
 use serde_json::{Value, json};
 
-use crate::mcp::tool::{Manner, Offer, Tool};
+use crate::mcp::tool::{AnswerStyle, OfferedTool, Tool};
 
 /// Server instructions for the client: purpose and use of the memory.
 const READING: &str = "Long-term memory of this project and user. Call memory_context once when a task starts, and \
@@ -30,7 +30,7 @@ const GRAPHING: &str = "Long-term memory of this project and user, as a graph of
     Call search_nodes when the user refers to earlier work or a known name, and add what lasts as soon as it is said. ";
 
 /// Returns the server instructions for the client's model.
-pub(super) fn instructions(offers: &[Offer], extra: &str) -> String {
+pub(super) fn instructions(offers: &[OfferedTool], extra: &str) -> String {
     let has = |name: &str| offers.iter().any(|offer| offer.name == name);
     let reading = if has("memory_context") {
         READING
@@ -47,9 +47,9 @@ pub(super) fn instructions(offers: &[Offer], extra: &str) -> String {
 }
 
 /// Returns the definition of a tool under its name.
-pub(super) fn definition(Offer { name, tool, manner }: Offer) -> Definition {
+pub(super) fn definition(OfferedTool { name, tool, manner }: OfferedTool) -> Definition {
     let (title, mut description) = words(tool);
-    if tool == Tool::Forget && manner != Manner::Own {
+    if tool == Tool::Forget && manner != AnswerStyle::Own {
         description = DELETES;
     }
     // The official memory server skips existing records and marks these tools so.
@@ -618,7 +618,8 @@ fn object(value: Value) -> Arc<JsonObject> {
 
 #[cfg(test)]
 mod tests {
-    use mnemal::{Engine, Settings, Tokenizer};
+    use mnemal::settings::Tokenizer;
+    use mnemal::{Engine, Settings};
 
     use super::*;
     use crate::mcp::tool::Profile;

@@ -4,17 +4,17 @@ use mnemal::Memory;
 use mnemal_core::Category;
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::store::category_of;
 use crate::mcp::tool::Tool;
 
 /// Lists categories, by name.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::Categories, given);
     let ceiling = arguments.ceiling("max_tokens")?;
     let parent = arguments.text("prefix")?.map(|name| category_of(name.trim())).transpose()?;
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     let mut counts = memory.categories().await?;
     counts.retain(|(category, _)| parent.as_ref().is_none_or(|parent| category.is_within(parent)));
     let engine = memory.engine();
@@ -40,7 +40,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     }
     let head = if lines.is_empty() { "No notes are filed.".to_owned() } else { lines.join("\n") };
     let structured = json!({"categories": listed, "truncated": left > 0});
-    Ok(Answer { text: tail.behind(&head, engine, ceiling), structured })
+    Ok(ToolAnswer { text: tail.behind(&head, engine, ceiling), structured })
 }
 
 fn line(category: &Category, count: u64) -> String {

@@ -7,9 +7,9 @@ use mnemal::Memory;
 use mnemal_core::{ErrorKind, EventId};
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake};
+use crate::mcp::answer::{CorrectableError, ToolAnswer};
 use crate::mcp::arguments::{Arguments, MOST_TOKENS};
-use crate::mcp::listed::Row;
+use crate::mcp::bounded_list::ListRow;
 use crate::mcp::note;
 use crate::mcp::tool::Tool;
 
@@ -19,22 +19,28 @@ const LIMIT: usize = 10;
 const TITLE: usize = 80;
 
 /// Searches notes and turns; best first.
-pub(super) async fn search(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn search(
+    memory: &Memory,
+    given: Map<String, Value>,
+) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Search, given);
     arguments.all_known()?;
     let query = arguments.required("query", "say what to look for, in a few words.")?;
     let found = memory.recall(&query).limit(LIMIT).await?;
     let quoted = memory.quote(&query, found.value.hits).budget(MOST_TOKENS).await?;
-    let result = |line: &mnemal::QuotedLine| {
+    let result = |line: &mnemal::context::QuotedLine| {
         let id = line.record.to_string();
         json!({"id": id, "title": title(&line.text), "url": url(memory, &id)})
     };
     let results: Vec<Value> = quoted.lines.iter().map(result).collect();
-    Ok(said(json!({"results": results})))
+    Ok(text_answer(json!({"results": results})))
 }
 
 /// Returns one record.
-pub(super) async fn fetch(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn fetch(
+    memory: &Memory,
+    given: Map<String, Value>,
+) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Fetch, given);
     arguments.all_known()?;
     let id = arguments.required("id", "give the id of a result of search.")?;
@@ -43,12 +49,12 @@ pub(super) async fn fetch(memory: &Memory, given: Map<String, Value>) -> Result<
         (Ok(found), _) => (note::of_note(&found), found.content),
         (Err(error), Ok(event)) if error.kind() == ErrorKind::NotFound => {
             let event = memory.get(event).await?;
-            let text = event.kept().map(|kept| kept.content.clone()).unwrap_or_default();
+            let text = event.body().map(|kept| kept.content.clone()).unwrap_or_default();
             (note::of_event(&event), text)
         }
         _ => (note::of_note(&note::named(memory, id).await?), String::new()),
     };
-    let Row { fields, .. } = row;
+    let ListRow { fields, .. } = row;
     let block = memory.fence(&[text], MOST_TOKENS / 2);
     let text = block.lines.concat();
     let metadata: Map<String, Value> = fields
@@ -60,7 +66,7 @@ pub(super) async fn fetch(memory: &Memory, given: Map<String, Value>) -> Result<
             (name.clone(), value.as_str().map_or_else(|| value.to_string(), str::to_owned).into())
         })
         .collect();
-    Ok(said(json!({
+    Ok(text_answer(json!({
         "id": id,
         "title": title(&text),
         "text": text,
@@ -83,6 +89,6 @@ fn url(memory: &Memory, id: &str) -> String {
     format!("memory://{}/{sort}/{id}", memory.scope().space)
 }
 
-fn said(structured: Value) -> Answer {
-    Answer { text: structured.to_string(), structured }
+fn text_answer(structured: Value) -> ToolAnswer {
+    ToolAnswer { text: structured.to_string(), structured }
 }

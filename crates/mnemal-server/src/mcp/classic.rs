@@ -13,10 +13,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
-use crate::mcp::answer::{Answer, Mistake, Outcome};
+use crate::mcp::answer::{CorrectableError, Outcome, ToolAnswer};
 use crate::mcp::arguments::{Arguments, MOST_TOKENS};
-use crate::mcp::classic::graph::{Entity, Graph, Relation};
-use crate::mcp::place;
+use crate::mcp::classic::graph::{ClassicGraph, Entity, Relation};
+use crate::mcp::cursor;
 use crate::mcp::tool::Tool;
 
 /// Maximum number of records of one call. Source: own default; each is an event of its own.
@@ -31,7 +31,7 @@ pub(super) async fn call(
     memory: &Memory,
     (tool, writing): (Tool, &Mutex<()>),
     given: Map<String, Value>,
-) -> Result<Outcome, Mistake> {
+) -> Result<Outcome, CorrectableError> {
     let arguments = Arguments::new(tool, given);
     arguments.all_known()?;
     input::check(tool, arguments.whole())?;
@@ -52,25 +52,25 @@ pub(super) async fn call(
 
 /// Returns the error for an unknown tool.
 pub(super) fn no_tool(name: &str) -> String {
-    format!("Tool {} not found", graph::shown(name))
+    format!("Tool {} not found", graph::safe_name(name))
 }
 
 /// Returns the whole graph in the form of the official server's resource, up to a ceiling.
-pub(super) async fn whole(memory: &Memory, ceiling: u32) -> Result<String, Mistake> {
-    let graph = Graph::load(memory).await?.shown(memory);
+pub(super) async fn whole(memory: &Memory, ceiling: u32) -> Result<String, CorrectableError> {
+    let graph = ClassicGraph::load(memory).await?.sanitize(memory);
     let (mut part, next) = page(memory, &graph, "", 0, ceiling)?;
     part.truncated = next.map(|_| true);
     Ok(pretty(&part))
 }
 
-async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Outcome, Mistake> {
+async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Outcome, CorrectableError> {
     let wanted = arguments.objects("entities", MOST)?;
     let wanted = wanted.iter().map(Entity::read).collect::<Result<Vec<_>, _>>()?;
-    let before = Graph::load(memory).await?;
+    let before = ClassicGraph::load(memory).await?;
     let (mut made, mut skipped): (Vec<String>, Vec<String>) = Default::default();
     for entity in &wanted {
         if before.entity(&entity.name).is_some() || made.contains(&entity.name) {
-            skipped.push(graph::shown(&entity.name));
+            skipped.push(graph::safe_name(&entity.name));
             continue;
         }
         graph::store_entity(memory, entity).await?;
@@ -80,7 +80,7 @@ async fn create_entities(memory: &Memory, arguments: &Arguments) -> Result<Outco
         made.push(entity.name.clone());
     }
     // A quarantined note is not part of the graph, and the answer must not claim that it is.
-    let after = Graph::load(memory).await?.only(&made).shown(memory);
+    let after = ClassicGraph::load(memory).await?.only(&made).sanitize(memory);
     let made = after.entities;
     if skipped.is_empty() {
         return Ok(Outcome::Said(answer(&made, json!({"entities": made}))));
@@ -103,9 +103,9 @@ fn of_skipped(names: &[String]) -> String {
     )
 }
 
-async fn create_relations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
+async fn create_relations(memory: &Memory, arguments: &Arguments) -> Result<ToolAnswer, CorrectableError> {
     let wanted = relations(arguments)?;
-    let before = Graph::load(memory).await?;
+    let before = ClassicGraph::load(memory).await?;
     for name in wanted.iter().flat_map(Relation::ends) {
         before.must_have(name)?;
     }
@@ -116,7 +116,7 @@ async fn create_relations(memory: &Memory, arguments: &Arguments) -> Result<Answ
             made.push(relation);
         }
     }
-    let after = Graph::load(memory).await?;
+    let after = ClassicGraph::load(memory).await?;
     made.retain(|relation| after.relations.contains(relation));
     Ok(answer(&made, json!({"relations": made})))
 }
@@ -124,14 +124,14 @@ async fn create_relations(memory: &Memory, arguments: &Arguments) -> Result<Answ
 /// The observations added to one entity.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Added {
+struct AddedObservations {
     entity_name: String,
     added_observations: Vec<String>,
 }
 
-async fn add_observations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
+async fn add_observations(memory: &Memory, arguments: &Arguments) -> Result<ToolAnswer, CorrectableError> {
     let wanted = arguments.objects("observations", MOST)?;
-    let before = Graph::load(memory).await?;
+    let before = ClassicGraph::load(memory).await?;
     let mut asked: Vec<(String, Vec<String>)> = Vec::new();
     for one in &wanted {
         let name = graph::text(one, "entityName")?;
@@ -144,36 +144,36 @@ async fn add_observations(memory: &Memory, arguments: &Arguments) -> Result<Answ
             graph::store_observation(memory, name, content).await?;
         }
     }
-    let after = Graph::load(memory).await?;
+    let after = ClassicGraph::load(memory).await?;
     let stands = |name: &str, text: &str| after.entity(name).is_some_and(|entity| entity.has(text));
-    let results: Vec<Added> = asked
+    let results: Vec<AddedObservations> = asked
         .into_iter()
         .map(|(entity_name, mut added_observations)| {
             added_observations.retain(|text| stands(&entity_name, text));
-            Added { entity_name, added_observations }
+            AddedObservations { entity_name, added_observations }
         })
         .collect();
     Ok(answer(&results, json!({"results": results})))
 }
 
-async fn delete_entities(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
+async fn delete_entities(memory: &Memory, arguments: &Arguments) -> Result<ToolAnswer, CorrectableError> {
     let names = arguments.strings("entityNames")?;
-    let graph = Graph::load(memory).await?;
+    let graph = ClassicGraph::load(memory).await?;
     for name in &names {
         graph.put_entity_away(memory, name).await?;
     }
     let missing: Vec<String> =
-        names.iter().filter(|name| graph.entity(name).is_none()).map(|name| graph::shown(name)).collect();
+        names.iter().filter(|name| graph.entity(name).is_none()).map(|name| graph::safe_name(name)).collect();
     if missing.is_empty() {
-        return Ok(done("Entities deleted successfully"));
+        return Ok(text_answer("Entities deleted successfully"));
     }
     let (deleted, missing) = (names.len() - missing.len(), missing.join(", "));
-    Ok(done(&format!("Deleted {deleted} of {} entities. Not found: {missing}", names.len())))
+    Ok(text_answer(&format!("Deleted {deleted} of {} entities. Not found: {missing}", names.len())))
 }
 
-async fn delete_observations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
+async fn delete_observations(memory: &Memory, arguments: &Arguments) -> Result<ToolAnswer, CorrectableError> {
     let wanted = arguments.objects("deletions", MOST)?;
-    let graph = Graph::load(memory).await?;
+    let graph = ClassicGraph::load(memory).await?;
     let (mut asked, mut deleted, mut missing) = (0, 0, Vec::new());
     for one in &wanted {
         let name = graph::text(one, "entityName")?;
@@ -181,45 +181,45 @@ async fn delete_observations(memory: &Memory, arguments: &Arguments) -> Result<A
         asked += texts.len();
         match graph.entity(&name) {
             Some(entity) => deleted += texts.iter().filter(|text| entity.has(text)).count(),
-            None => missing.push(graph::shown(&name)),
+            None => missing.push(graph::safe_name(&name)),
         }
         for text in texts {
             graph.put_observation_away(memory, &name, &text).await?;
         }
     }
     if deleted == asked {
-        return Ok(done("Observations deleted successfully"));
+        return Ok(text_answer("Observations deleted successfully"));
     }
     let whose = if missing.is_empty() {
         String::new()
     } else {
         format!(" Entities not found: {}", missing.join(", "))
     };
-    Ok(done(&format!("Deleted {deleted} of {asked} observations.{whose}")))
+    Ok(text_answer(&format!("Deleted {deleted} of {asked} observations.{whose}")))
 }
 
-async fn delete_relations(memory: &Memory, arguments: &Arguments) -> Result<Answer, Mistake> {
+async fn delete_relations(memory: &Memory, arguments: &Arguments) -> Result<ToolAnswer, CorrectableError> {
     let wanted = relations(arguments)?;
-    let graph = Graph::load(memory).await?;
+    let graph = ClassicGraph::load(memory).await?;
     for relation in &wanted {
         graph.put_relation_away(memory, relation).await?;
     }
     let deleted = wanted.iter().filter(|relation| graph.relations.contains(relation)).count();
     if deleted == wanted.len() {
-        return Ok(done("Relations deleted successfully"));
+        return Ok(text_answer("Relations deleted successfully"));
     }
-    Ok(done(&format!("Deleted {deleted} of {} relations. The rest matched nothing.", wanted.len())))
+    Ok(text_answer(&format!("Deleted {deleted} of {} relations. The rest matched nothing.", wanted.len())))
 }
 
-fn relations(arguments: &Arguments) -> Result<Vec<Relation>, Mistake> {
+fn relations(arguments: &Arguments) -> Result<Vec<Relation>, CorrectableError> {
     arguments.objects("relations", MOST)?.iter().map(Relation::read).collect()
 }
 
 /// Reads the whole graph, matching nodes, or named nodes.
-async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<Outcome, Mistake> {
+async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<Outcome, CorrectableError> {
     // Clients of the official server set no ceiling and expect the whole graph.
     let ceiling = if arguments.has("max_tokens") { arguments.ceiling("max_tokens")? } else { MOST_TOKENS };
-    let graph = Graph::load(memory).await?;
+    let graph = ClassicGraph::load(memory).await?;
     let (graph, list) = match tool {
         Tool::SearchNodes => {
             // An empty query matches everything.
@@ -236,8 +236,8 @@ async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<O
         }
         _ => (graph, String::new()),
     };
-    let from = place::read(memory, &list, arguments.text("cursor")?.as_deref())?;
-    let graph = graph.shown(memory);
+    let from = cursor::read(memory, &list, arguments.text("cursor")?.as_deref())?;
+    let graph = graph.sanitize(memory);
     let (part, next) = page(memory, &graph, &list, from, ceiling)?;
     let answer = answer(&part, json!(part));
     Ok(match next {
@@ -248,19 +248,19 @@ async fn read(memory: &Memory, tool: Tool, mut arguments: Arguments) -> Result<O
 
 /// A part of a graph.
 #[derive(Debug, Serialize)]
-struct Part<'g> {
+struct Subgraph<'g> {
     entities: &'g [Entity],
     relations: &'g [Relation],
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<bool>,
 }
 
-impl Graph {
+impl ClassicGraph {
     /// Returns a range of its records, entities before relations.
-    fn part(&self, from: usize, to: usize) -> Part<'_> {
+    fn part(&self, from: usize, to: usize) -> Subgraph<'_> {
         let n_entities = self.entities.len();
         let (first, last) = (from.saturating_sub(n_entities), to.saturating_sub(n_entities));
-        Part {
+        Subgraph {
             entities: self.entities.get(from.min(n_entities)..to.min(n_entities)).unwrap_or_default(),
             relations: self.relations.get(first..last).unwrap_or_default(),
             truncated: None,
@@ -271,11 +271,11 @@ impl Graph {
 /// Returns the largest page from a position that fits, and the next position; `None` at the end.
 fn page<'g>(
     memory: &Memory,
-    graph: &'g Graph,
+    graph: &'g ClassicGraph,
     list: &str,
     from: usize,
     ceiling: u32,
-) -> Result<(Part<'g>, Option<String>), Mistake> {
+) -> Result<(Subgraph<'g>, Option<String>), CorrectableError> {
     let engine = memory.engine();
     let end = graph.entities.len() + graph.relations.len();
     let fits = |to: usize| engine.count_tokens(&pretty(&graph.part(from, to))).0 + OF_A_PAGE <= ceiling;
@@ -289,11 +289,11 @@ fn page<'g>(
         if fits(middle) { low = middle } else { high = middle - 1 }
     }
     if low == from {
-        return Err(Mistake::new(
+        return Err(CorrectableError::new(
             "One entity alone is larger than max_tokens. Raise it, or open other nodes.",
         ));
     }
-    Ok((graph.part(from, low), Some(place::cursor(memory, list, low))))
+    Ok((graph.part(from, low), Some(cursor::cursor(memory, list, low))))
 }
 
 /// Formats it as the official server does, with the same order of fields.
@@ -301,10 +301,10 @@ fn pretty(said: &impl Serialize) -> String {
     serde_json::to_string_pretty(said).unwrap_or_default()
 }
 
-fn answer(said: &impl Serialize, structured: Value) -> Answer {
-    Answer { text: pretty(said), structured }
+fn answer(said: &impl Serialize, structured: Value) -> ToolAnswer {
+    ToolAnswer { text: pretty(said), structured }
 }
 
-fn done(words: &str) -> Answer {
-    Answer { text: words.to_owned(), structured: json!({"success": true, "message": words}) }
+fn text_answer(words: &str) -> ToolAnswer {
+    ToolAnswer { text: words.to_owned(), structured: json!({"success": true, "message": words}) }
 }

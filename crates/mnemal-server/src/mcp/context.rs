@@ -4,18 +4,18 @@ use mnemal::Memory;
 use mnemal_core::{OmittedReason, Section};
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
 
 /// Assembles a context.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::Context, given);
     let query = arguments.text("query")?.unwrap_or_default();
     let session = arguments.session()?;
     let unknown = arguments.notes.clone();
     let ceiling = arguments.ceiling("budget_tokens")?;
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     let engine = memory.engine();
     let mut request = memory.context(query).budget(tail.room(engine, ceiling));
     if let Some(session) = session {
@@ -43,7 +43,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     };
     if is_empty {
         // That sentence covers truncation already.
-        tail = Tail::new(unknown);
+        tail = Remarks::new(unknown);
     } else if cut > 0 {
         tail.say(format!("{cut} more; narrow the query or raise budget_tokens."));
     }
@@ -56,7 +56,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         "omitted_count": omitted,
         "truncated": cut > 0,
     });
-    Ok(Answer { text: tail.behind(&head, engine, ceiling), structured })
+    Ok(ToolAnswer { text: tail.behind(&head, engine, ceiling), structured })
 }
 
 /// Returns the user's preferences as a block for models; empty if there are none.

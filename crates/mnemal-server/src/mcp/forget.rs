@@ -1,16 +1,17 @@
 //! `memory_forget`: erasure in two steps; under the names of other memory servers an agent deletes its own notes in one step.
 
-use mnemal::{Erasure, ErasureStatus, ForgetCall, Memory};
+use mnemal::Memory;
+use mnemal::events::{Erasure, ErasureStatus, ForgetCall};
 use mnemal_core::{
     ErrorKind, EventId, LearningFilter, LearningId, Level, NoteKey, RecordRef, Role, Selector,
 };
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Outcome, Tail};
+use crate::mcp::answer::{CorrectableError, Outcome, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::nearest::nearest;
-use crate::mcp::tool::{Manner, Tool};
-use crate::mcp::{tell, token};
+use crate::mcp::tool::{AnswerStyle, Tool};
+use crate::mcp::{fact_lines, token};
 
 /// Maximum number of records of one call. Source: own choice, as many as a person reviews before confirming.
 const MOST: usize = 20;
@@ -40,19 +41,19 @@ pub(super) enum Person {
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
-    (person, manner): (Person, Manner),
-) -> Result<Outcome, Mistake> {
+    (person, manner): (Person, AnswerStyle),
+) -> Result<Outcome, CorrectableError> {
     let arguments = Arguments::new(Tool::Forget, given);
     let target = Target::read(memory, &arguments).await?;
     let only_look = arguments.flag("dry_run")? == Some(true);
     let token = arguments.text("confirm_token")?;
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     let preview = match memory.forget(target.selector.clone()).dry_run().await {
         Ok(preview) => preview,
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(target.missing(memory).await),
         Err(error) => return Err(error.into()),
     };
-    let is_sure = manner != Manner::Own && !only_look && token.is_none();
+    let is_sure = manner != AnswerStyle::Own && !only_look && token.is_none();
     if is_sure && target.is_one && is_of_agent(memory, &preview).await? {
         let call = memory.forget(target.selector.clone()).by_agent();
         return erase(memory, call, target, (tail, manner)).await;
@@ -63,21 +64,21 @@ pub(super) async fn call(
     match (person, token) {
         (Person::Answered { agrees, state }, _) => {
             if !holds(&state) {
-                return Err(Mistake::new(NO_TOKEN));
+                return Err(CorrectableError::new(NO_TOKEN));
             }
             if agrees {
                 let call = memory.forget(target.selector.clone());
-                return erase(memory, call, target, (tail, Manner::Own)).await;
+                return erase(memory, call, target, (tail, AnswerStyle::Own)).await;
             }
             let text = tail.behind("Nothing was erased: the user said no.", engine, CEILING);
-            Ok(Outcome::Said(Answer { text, structured: counts(&preview) }))
+            Ok(Outcome::Said(ToolAnswer { text, structured: counts(&preview) }))
         }
         (_, Some(token)) if !only_look => {
             if holds(&token) {
                 let call = memory.forget(target.selector.clone()).by_agent();
-                return erase(memory, call, target, (tail, Manner::Own)).await;
+                return erase(memory, call, target, (tail, AnswerStyle::Own)).await;
             }
-            Err(Mistake::new(NO_TOKEN))
+            Err(CorrectableError::new(NO_TOKEN))
         }
         (Person::Near, None) if !only_look => {
             let (state, _) = token::issue(engine, Tool::Forget.name(), &digest);
@@ -98,7 +99,7 @@ pub(super) async fn call(
                 fields.insert("confirm_token".to_owned(), token.into());
                 fields.insert("expires_at".to_owned(), ends.to_string().into());
             }
-            Ok(Outcome::Said(Answer { text: tail.behind(&head, engine, CEILING), structured }))
+            Ok(Outcome::Said(ToolAnswer { text: tail.behind(&head, engine, CEILING), structured }))
         }
     }
 }
@@ -107,8 +108,8 @@ async fn erase(
     memory: &Memory,
     call: ForgetCall,
     target: Target,
-    (mut tail, manner): (Tail, Manner),
-) -> Result<Outcome, Mistake> {
+    (mut tail, manner): (Remarks, AnswerStyle),
+) -> Result<Outcome, CorrectableError> {
     let erasure = call.await?;
     target.warn(&mut tail);
     if erasure.status == ErasureStatus::ErasedPendingCheckpoint {
@@ -118,7 +119,7 @@ async fn erase(
         tail.say("Not all places could be checked; the user can run `mnemal doctor --prove-erased`.");
     }
     let head = match manner {
-        Manner::Own => format!("Erased {}: {}.", target.shown, amount(&erasure)),
+        AnswerStyle::Own => format!("Erased {}: {}.", target.shown, amount(&erasure)),
         _ => format!("Memory deleted: {}", target.name),
     };
     let mut structured = counts(&erasure);
@@ -127,11 +128,11 @@ async fn erase(
         fields.insert("verified".to_owned(), erasure.verified.into());
         fields.insert("residual".to_owned(), erasure.residual.into());
     }
-    Ok(Outcome::Said(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured }))
+    Ok(Outcome::Said(ToolAnswer { text: tail.behind(&head, memory.engine(), CEILING), structured }))
 }
 
 /// Whether all affected events are notes of an agent, and so contain no words of the user.
-async fn is_of_agent(memory: &Memory, preview: &Erasure) -> Result<bool, Mistake> {
+async fn is_of_agent(memory: &Memory, preview: &Erasure) -> Result<bool, CorrectableError> {
     if preview.ids.len() > MOST {
         return Ok(false);
     }
@@ -172,10 +173,10 @@ struct Target {
 }
 
 impl Target {
-    async fn read(memory: &Memory, arguments: &Arguments) -> Result<Self, Mistake> {
+    async fn read(memory: &Memory, arguments: &Arguments) -> Result<Self, CorrectableError> {
         let given = ["id", "key", "ids", "entity"].into_iter().filter(|name| arguments.has(name)).count();
         if given != 1 {
-            return Err(Mistake::new(
+            return Err(CorrectableError::new(
                 "Give exactly one of id, key, ids and entity. Use memory_recall to find what should be forgotten.",
             ));
         }
@@ -189,11 +190,12 @@ impl Target {
         };
         names.extend(single.map(|name| name.trim().to_owned()));
         match names.as_slice() {
-            [] => Err(Mistake::new("id, key or ids is empty.")),
+            [] => Err(CorrectableError::new("id, key or ids is empty.")),
             [one] if one.parse::<RecordRef>().is_err() => Self::of_key(one),
-            many if many.len() > MOST => {
-                Err(Mistake::new(format!("At most {MOST} ids in one call; {} were given.", many.len())))
-            }
+            many if many.len() > MOST => Err(CorrectableError::new(format!(
+                "At most {MOST} ids in one call; {} were given.",
+                many.len()
+            ))),
             many => {
                 let is_one = !arguments.has("ids");
                 Ok(Self { is_one, ..Self::of_records(memory, many).await? })
@@ -201,20 +203,20 @@ impl Target {
         }
     }
 
-    fn of_key(name: &str) -> Result<Self, Mistake> {
-        let key = NoteKey::new(name).map_err(|error| Mistake::about("key", &error))?;
+    fn of_key(name: &str) -> Result<Self, CorrectableError> {
+        let key = NoteKey::new(name).map_err(|error| CorrectableError::about("key", &error))?;
         let (name, shown) = (key.to_string(), format!("every version of '{key}'"));
         Ok(Self { selector: Selector::Key(key), is_one: true, name, shown, uncovers: None })
     }
 
-    async fn of_entity(memory: &Memory, who: &str) -> Result<Self, Mistake> {
-        let entity = tell::whom(memory, who).await?;
+    async fn of_entity(memory: &Memory, who: &str) -> Result<Self, CorrectableError> {
+        let entity = fact_lines::whom(memory, who).await?;
         let selector = Selector::Events(memory.naming(entity.id).await?);
         let (name, shown) = (entity.id.to_string(), format!("every event that names {}", entity.id));
         Ok(Self { selector, is_one: false, name, shown, uncovers: None })
     }
 
-    async fn of_records(memory: &Memory, names: &[String]) -> Result<Self, Mistake> {
+    async fn of_records(memory: &Memory, names: &[String]) -> Result<Self, CorrectableError> {
         let mut events: Vec<EventId> = Vec::new();
         let mut notes: Vec<LearningId> = Vec::new();
         for name in names {
@@ -222,7 +224,7 @@ impl Target {
                 Ok(RecordRef::Event(id)) => events.push(id),
                 Ok(RecordRef::Learning(id)) => notes.push(id),
                 _ => {
-                    return Err(Mistake::new("ids must be ids of memory_recall: evt_… or mem_…."));
+                    return Err(CorrectableError::new("ids must be ids of memory_recall: evt_… or mem_…."));
                 }
             }
         }
@@ -231,7 +233,7 @@ impl Target {
             let all = memory.notes(&LearningFilter::all()).await?;
             for id in notes {
                 let Some(note) = all.iter().find(|note| note.id == id) else {
-                    return Err(Mistake::new(format!(
+                    return Err(CorrectableError::new(format!(
                         "No memory with id '{id}'. Use memory_recall to find the one that you mean."
                     )));
                 };
@@ -254,16 +256,16 @@ impl Target {
         format!("{} {}", self.shown, ids.join(","))
     }
 
-    fn warn(&self, tail: &mut Tail) {
+    fn warn(&self, tail: &mut Remarks) {
         if let Some(key) = &self.uncovers {
             tail.say(format!("An older version of '{key}' holds then; forget by key to erase all of them."));
         }
     }
 
     /// Returns the error for a missing target, with similar names.
-    async fn missing(&self, memory: &Memory) -> Mistake {
+    async fn missing(&self, memory: &Memory) -> CorrectableError {
         let Selector::Key(key) = &self.selector else {
-            return Mistake::new(format!(
+            return CorrectableError::new(format!(
                 "No memory with id '{}', or it is erased already. Use memory_recall to search.",
                 self.shown
             ));
@@ -273,6 +275,6 @@ impl Target {
         let near: Vec<String> =
             nearest(key.as_str(), keys).into_iter().map(|key| format!("'{key}'")).collect();
         let near = if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) };
-        Mistake::new(format!("No memory with key '{key}'.{near} Use memory_recall to search."))
+        CorrectableError::new(format!("No memory with key '{key}'.{near} Use memory_recall to search."))
     }
 }

@@ -5,7 +5,7 @@ use mnemal_core::{Document, Metadata, Passage};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
 
@@ -13,7 +13,7 @@ use crate::mcp::tool::Tool;
 const CEILING: u32 = 2_000;
 
 /// Ingests a text, deduplicated. It is external evidence, not the user's words.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Ingest, given);
     let text = arguments.required("text", "give the whole text.")?;
     let (title, source) = (arguments.text("title")?, arguments.text("source")?);
@@ -34,9 +34,9 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
     }
     let taken = memory.ingest(&document).await?;
     if let Some(refused) = taken.refused.first() {
-        return Err(Mistake::new(format!("The text was not read in: {}.", refused.why)));
+        return Err(CorrectableError::new(format!("The text was not read in: {}.", refused.why)));
     }
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     if taken.redactions > 0 {
         tail.say(format!("{} secret(s) were replaced before anything was stored.", taken.redactions));
     }
@@ -60,5 +60,5 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         "redactions": taken.redactions,
         "quarantined": taken.quarantined,
     });
-    Ok(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&head, memory.engine(), CEILING), structured })
 }

@@ -33,17 +33,17 @@ pub(super) struct Lifecycle<T> {
 
 /// Reports the end of the input; without a receiver it never does, because over HTTP each request is its own input.
 #[derive(Clone, Debug)]
-pub(super) struct Ended(Option<watch::Receiver<bool>>);
+pub(super) struct InputEnd(Option<watch::Receiver<bool>>);
 
 impl<T> Lifecycle<T> {
-    pub(super) fn around(inner: T) -> (Self, Ended) {
+    pub(super) fn around(inner: T) -> (Self, InputEnd) {
         let (ending, ended) = watch::channel(false);
         let lifecycle = Self { inner, is_open: false, waiting: Vec::new(), until: None, ending };
-        (lifecycle, Ended(Some(ended)))
+        (lifecycle, InputEnd(Some(ended)))
     }
 
     /// Records a message of the client.
-    fn heard(&mut self, message: &RxJsonRpcMessage<RoleServer>) {
+    fn record_message(&mut self, message: &RxJsonRpcMessage<RoleServer>) {
         match message {
             JsonRpcMessage::Request(request) => self.waiting.push(request.id.clone()),
             JsonRpcMessage::Notification(said) => {
@@ -62,7 +62,7 @@ impl<T> Lifecycle<T> {
     }
 }
 
-impl Ended {
+impl InputEnd {
     /// Returns one that never reports an end.
     #[cfg(feature = "http")]
     pub(super) fn never() -> Self {
@@ -119,7 +119,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Lifecycle<T> {
             };
             self.is_open |= matches!(message, JsonRpcMessage::Request(_));
             if self.is_open {
-                self.heard(&message);
+                self.record_message(&message);
                 return Some(message);
             }
         }
@@ -140,9 +140,9 @@ mod tests {
     use super::*;
 
     /// A client that sends these messages, and then nothing more.
-    struct Said(VecDeque<Value>);
+    struct ScriptedClient(VecDeque<Value>);
 
-    impl Transport<RoleServer> for Said {
+    impl Transport<RoleServer> for ScriptedClient {
         type Error = Infallible;
 
         fn send(
@@ -165,7 +165,7 @@ mod tests {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "memory_list"}})
     }
 
-    async fn is_over(lifecycle: &mut Lifecycle<Said>) -> bool {
+    async fn is_over(lifecycle: &mut Lifecycle<ScriptedClient>) -> bool {
         tokio::time::timeout(Duration::from_secs(10), lifecycle.receive())
             .await
             .is_ok_and(|said| said.is_none())
@@ -174,7 +174,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_connection_ends_when_what_was_asked_is_answered_or_called_off() {
         let off = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}});
-        let (mut lifecycle, _ended) = Lifecycle::around(Said([call(1), call(2), off, call(3)].into()));
+        let (mut lifecycle, _ended) =
+            Lifecycle::around(ScriptedClient([call(1), call(2), off, call(3)].into()));
         for _ in 0..4 {
             assert!(lifecycle.receive().await.is_some());
         }
@@ -189,7 +190,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_never_answered_keeps_no_connection() {
-        let (mut lifecycle, _ended) = Lifecycle::around(Said([call(1)].into()));
+        let (mut lifecycle, _ended) = Lifecycle::around(ScriptedClient([call(1)].into()));
         assert!(lifecycle.receive().await.is_some());
         let begun = Instant::now();
         assert!(lifecycle.receive().await.is_none());

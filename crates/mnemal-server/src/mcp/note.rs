@@ -1,18 +1,19 @@
 //! `memory_get`, `memory_list`, `memory_update`, `memory_history` and `memory_learnings`: single notes and lists of notes.
 
 use jiff::tz::TimeZone;
-use mnemal::{Memory, is_about_user, key_of, target_of};
+use mnemal::Memory;
+use mnemal::learnings::{is_about_user, key_of, target_of};
 use mnemal_core::{
     AsOf, ChannelId, Decision, ErrorKind, Event, EventId, Importance, Learning, LearningFilter, LearningKind,
     LearningStatus, Level, NoteKey, Tag, Within, Zone,
 };
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::listed::{Row, listed};
+use crate::mcp::bounded_list::{ListRow, render_rows};
+use crate::mcp::cursor;
 use crate::mcp::nearest::nearest;
-use crate::mcp::place;
 use crate::mcp::store::{CHANNEL, category_of};
 use crate::mcp::tool::Tool;
 
@@ -24,7 +25,7 @@ const MOST: u32 = 100;
 const CEILING: u32 = 2_000;
 
 /// Returns one note or event.
-pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::Get, given);
     let ceiling = arguments.ceiling("max_tokens")?;
     let name = name(&arguments)?;
@@ -36,7 +37,7 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<An
         },
         Err(_) => of_note(&named(memory, &name).await?),
     };
-    Ok(rows(memory, "memories", &[row], ceiling, Tail::new(arguments.notes)))
+    Ok(rows(memory, "memories", &[row], ceiling, Remarks::new(arguments.notes)))
 }
 
 /// Lists valid notes, newest first.
@@ -44,7 +45,7 @@ pub(super) async fn list(
     memory: &Memory,
     given: Map<String, Value>,
     zone: &TimeZone,
-) -> Result<Answer, Mistake> {
+) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::List, given).within(zone);
     let now = memory.engine().now();
     let (mut kind, mut category) = (arguments.text("kind")?, arguments.text("category")?);
@@ -82,7 +83,10 @@ pub(super) async fn list(
 }
 
 /// Lists learnings: preferences, problems with tools, insights over several notes.
-pub(super) async fn learnings(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn learnings(
+    memory: &Memory,
+    given: Map<String, Value>,
+) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Learnings, given);
     let (tool, status) = (arguments.text("tool")?, arguments.text("status")?);
     let all = LearningFilter::all();
@@ -93,7 +97,7 @@ pub(super) async fn learnings(memory: &Memory, given: Map<String, Value>) -> Res
         }
         Some(name) => {
             let status = LearningStatus::from_name(name).ok_or_else(|| {
-                Mistake::new(format!(
+                CorrectableError::new(format!(
                     "status must be among {}.",
                     LearningStatus::ALL.map(LearningStatus::as_str).join(", ")
                 ))
@@ -114,18 +118,24 @@ pub(super) async fn learnings(memory: &Memory, given: Map<String, Value>) -> Res
 }
 
 /// Lists the agents' notes about the user, newest first; `None` if there are none.
-pub(super) async fn about_user(memory: &Memory, ceiling: u32) -> Result<Option<Answer>, Mistake> {
+pub(super) async fn about_user(
+    memory: &Memory,
+    ceiling: u32,
+) -> Result<Option<ToolAnswer>, CorrectableError> {
     let filter = LearningFilter { kind: Within::Only(LearningKind::Note), ..LearningFilter::all() };
     let holding = memory.learnings(&filter, AsOf::present(memory.engine().now())).await?;
     let mut noted: Vec<Learning> = holding.into_iter().map(|scored| scored.item).collect();
     noted.retain(|note| note.level == Level::Agent && is_about_user(note));
     noted.sort_by_key(|note| (std::cmp::Reverse(note.occurred_at), note.id));
-    let found: Vec<Row> = noted.iter().map(of_note).collect();
-    Ok((!found.is_empty()).then(|| rows(memory, "memories", &found, ceiling, Tail::new(Vec::new()))))
+    let found: Vec<ListRow> = noted.iter().map(of_note).collect();
+    Ok((!found.is_empty()).then(|| rows(memory, "memories", &found, ceiling, Remarks::new(Vec::new()))))
 }
 
 /// Lists all versions of a note, newest first.
-pub(super) async fn history(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn history(
+    memory: &Memory,
+    given: Map<String, Value>,
+) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::History, given);
     let ceiling = arguments.ceiling("max_tokens")?;
     let note = named(memory, &name(&arguments)?).await?;
@@ -133,16 +143,19 @@ pub(super) async fn history(memory: &Memory, given: Map<String, Value>) -> Resul
         Some(key) => memory.history(key).await?,
         None => vec![note],
     };
-    let found: Vec<Row> = versions.iter().map(of_note).collect();
-    Ok(rows(memory, "versions", &found, ceiling, Tail::new(arguments.notes)))
+    let found: Vec<ListRow> = versions.iter().map(of_note).collect();
+    Ok(rows(memory, "versions", &found, ceiling, Remarks::new(arguments.notes)))
 }
 
 /// Makes a new version of a note, archives it, or restores it.
-pub(super) async fn update(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn update(
+    memory: &Memory,
+    given: Map<String, Value>,
+) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Update, given);
     let note = named(memory, &name(&arguments)?).await?;
     if note.level == Level::User {
-        return Err(Mistake::new(
+        return Err(CorrectableError::new(
             "These are the user's own words. Ask the user to say it anew; what is newer holds.",
         ));
     }
@@ -150,15 +163,17 @@ pub(super) async fn update(memory: &Memory, given: Map<String, Value>) -> Result
     let status = arguments.text("status")?;
     let done = match (status.as_deref().map(str::trim), changes) {
         (Some(_), true) => {
-            return Err(Mistake::new("Change the words or the status, in two calls."));
+            return Err(CorrectableError::new("Change the words or the status, in two calls."));
         }
         (Some(status), false) => decide(memory, &note, status).await?,
         (None, true) => renew(memory, &note, &key_of(&note)?, &arguments).await?,
         (None, false) => {
-            return Err(Mistake::new("Say what changes: content, category, tags, importance or status."));
+            return Err(CorrectableError::new(
+                "Say what changes: content, category, tags, importance or status.",
+            ));
         }
     };
-    let tail = Tail::new(arguments.notes);
+    let tail = Remarks::new(arguments.notes);
     let name = note.key.as_ref().map_or_else(|| note.id.to_string(), ToString::to_string);
     let after = memory.learning(&name).await.ok();
     let structured = json!({
@@ -167,20 +182,20 @@ pub(super) async fn update(memory: &Memory, given: Map<String, Value>) -> Result
         "version": after.as_ref().map_or(note.version, |after| after.version),
         "status": after.as_ref().map_or("pending", |after| after.status.as_str()),
     });
-    Ok(Answer { text: tail.behind(&done, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&done, memory.engine(), CEILING), structured })
 }
 
-async fn decide(memory: &Memory, note: &Learning, status: &str) -> Result<String, Mistake> {
+async fn decide(memory: &Memory, note: &Learning, status: &str) -> Result<String, CorrectableError> {
     let (decision, done) = match (status, note.status) {
         ("archived", LearningStatus::Active) => (Decision::Archive(target_of(note)), "put away"),
         ("active", LearningStatus::Archived) => (Decision::Restore(target_of(note)), "taken out again"),
         ("archived" | "active", standing) => {
-            return Err(Mistake::new(format!(
+            return Err(CorrectableError::new(format!(
                 "It is {}; only what is active can be archived, and what is archived made active.",
                 standing.as_str()
             )));
         }
-        _ => return Err(Mistake::new("status must be archived or active.")),
+        _ => return Err(CorrectableError::new("status must be archived or active.")),
     };
     let _acked = memory.decide_by_agent(decision).await?;
     Ok(format!("{} was {done}.", note.id))
@@ -191,7 +206,7 @@ async fn renew(
     note: &Learning,
     key: &NoteKey,
     arguments: &Arguments,
-) -> Result<String, Mistake> {
+) -> Result<String, CorrectableError> {
     let content = arguments.text("content")?.unwrap_or_else(|| note.content.clone());
     let category = match arguments.text("category")? {
         Some(name) => category_of(name.trim())?,
@@ -201,13 +216,12 @@ async fn renew(
     let mut request = memory.remember(content).key(key.clone()).kind(note.kind).category(category);
     request = request.importance(match arguments.number("importance")? {
         #[expect(clippy::cast_possible_truncation, reason = "an importance is a small number")]
-        Some(importance) => {
-            Importance::new(importance as f32).map_err(|error| Mistake::about("importance", &error))?
-        }
+        Some(importance) => Importance::new(importance as f32)
+            .map_err(|error| CorrectableError::about("importance", &error))?,
         None => note.importance,
     });
     let tags = if arguments.has("tags") {
-        let tag = |tag: String| Tag::new(tag).map_err(|error| Mistake::about("tags", &error));
+        let tag = |tag: String| Tag::new(tag).map_err(|error| CorrectableError::about("tags", &error));
         arguments.list("tags")?.into_iter().map(tag).collect::<Result<Vec<_>, _>>()?
     } else {
         note.tags.clone()
@@ -223,17 +237,19 @@ async fn renew(
 }
 
 /// Returns the name of the note in the call.
-fn name(arguments: &Arguments) -> Result<String, Mistake> {
+fn name(arguments: &Arguments) -> Result<String, CorrectableError> {
     let name = match arguments.text("id")? {
         Some(id) => Some(id),
         None => arguments.text("key")?,
     };
     let name = name.map(|name| name.trim().to_owned());
-    name.ok_or_else(|| Mistake::new("Give the id (mem_… or evt_…) or the key. Use memory_recall to search."))
+    name.ok_or_else(|| {
+        CorrectableError::new("Give the id (mem_… or evt_…) or the key. Use memory_recall to search.")
+    })
 }
 
 /// Returns the note of an id or a key.
-pub(super) async fn named(memory: &Memory, name: &str) -> Result<Learning, Mistake> {
+pub(super) async fn named(memory: &Memory, name: &str) -> Result<Learning, CorrectableError> {
     match memory.learning(name).await {
         Ok(note) => Ok(note),
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -244,7 +260,7 @@ pub(super) async fn named(memory: &Memory, name: &str) -> Result<Learning, Mista
                 if near.is_empty() { String::new() } else { format!(" Nearest: {}.", near.join(", ")) };
             let shown: String =
                 name.chars().filter(|letter| !letter.is_control() && *letter != '<').take(64).collect();
-            Err(Mistake::new(format!(
+            Err(CorrectableError::new(format!(
                 "No memory with id or key '{shown}'.{near} Use memory_recall to search."
             )))
         }
@@ -252,10 +268,10 @@ pub(super) async fn named(memory: &Memory, name: &str) -> Result<Learning, Mista
     }
 }
 
-fn kind_of(name: &str) -> Result<LearningKind, Mistake> {
+fn kind_of(name: &str) -> Result<LearningKind, CorrectableError> {
     LearningKind::from_name(name).ok_or_else(|| {
         let kinds = LearningKind::ALL.map(LearningKind::as_str).join(", ");
-        Mistake::new(format!("kind must be among {kinds} and timeline."))
+        CorrectableError::new(format!("kind must be among {kinds} and timeline."))
     })
 }
 
@@ -264,33 +280,33 @@ fn paged(
     mut arguments: Arguments,
     list: &str,
     found: &[Learning],
-) -> Result<Answer, Mistake> {
+) -> Result<ToolAnswer, CorrectableError> {
     let limit = arguments.count("limit", MOST)?.unwrap_or(LIMIT) as usize;
     let ceiling = arguments.ceiling("max_tokens")?;
-    let from = place::read(memory, list, arguments.text("cursor")?.as_deref())?;
-    let mut tail = Tail::new(arguments.notes);
-    let page: Vec<Row> = found.iter().skip(from).take(limit).map(of_note).collect();
-    let mut answer = listed(memory, "memories", &page, ceiling, &tail);
+    let from = cursor::read(memory, list, arguments.text("cursor")?.as_deref())?;
+    let mut tail = Remarks::new(arguments.notes);
+    let page: Vec<ListRow> = found.iter().skip(from).take(limit).map(of_note).collect();
+    let mut answer = render_rows(memory, "memories", &page, ceiling, &tail);
     let next = from + answer.shown.max(1);
     if next < found.len() {
-        let cursor = place::cursor(memory, list, next);
+        let cursor = cursor::cursor(memory, list, next);
         tail.say(format!("{} more; go on with cursor \"{cursor}\".", found.len() - next));
         answer = answer.with("next_cursor", cursor).with("truncated", true);
     }
     let head = if page.is_empty() { "No memories match." } else { answer.text.as_str() };
-    Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+    Ok(ToolAnswer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
 }
 
-fn rows(memory: &Memory, list: &str, found: &[Row], ceiling: u32, mut tail: Tail) -> Answer {
-    let answer = listed(memory, list, found, ceiling, &tail);
+fn rows(memory: &Memory, list: &str, found: &[ListRow], ceiling: u32, mut tail: Remarks) -> ToolAnswer {
+    let answer = render_rows(memory, list, found, ceiling, &tail);
     if answer.structured.get("truncated") == Some(&Value::Bool(true)) {
         tail.say("There is more; raise max_tokens.");
     }
-    Answer { text: tail.behind(&answer.text, memory.engine(), ceiling), structured: answer.structured }
+    ToolAnswer { text: tail.behind(&answer.text, memory.engine(), ceiling), structured: answer.structured }
 }
 
 /// Returns a note as an entry of a list.
-pub(super) fn of_note(note: &Learning) -> Row {
+pub(super) fn of_note(note: &Learning) -> ListRow {
     let date = note.occurred_at.civil(&Zone::utc()).day_text();
     let key = note.key.as_ref().map_or_else(|| note.id.to_string(), NoteKey::to_string);
     let mut fields = json!({
@@ -313,12 +329,12 @@ pub(super) fn of_note(note: &Learning) -> Row {
         format!(" · {}", note.status.as_str())
     };
     let line = format!("[{date} · {}{standing}] {key}: {}", note.level.as_str(), note.content);
-    Row { line, fields }
+    ListRow { line, fields }
 }
 
 /// Returns an event as an entry of a list.
-pub(super) fn of_event(event: &Event) -> Row {
-    let (date, origin, session, content) = match event.kept() {
+pub(super) fn of_event(event: &Event) -> ListRow {
+    let (date, origin, session, content) = match event.body() {
         Some(kept) => (
             kept.occurred_at.civil(&kept.zone).day_text(),
             kept.origin.as_str(),
@@ -335,5 +351,5 @@ pub(super) fn of_event(event: &Event) -> Row {
         "origin": origin,
         "session": session,
     });
-    Row { line, fields }
+    ListRow { line, fields }
 }

@@ -5,8 +5,8 @@ use mnemal::Memory;
 use rmcp::model::Prompt;
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake};
-use crate::mcp::tool::{Offer, Tool};
+use crate::mcp::answer::{CorrectableError, ToolAnswer};
+use crate::mcp::tool::{OfferedTool, Tool};
 use crate::mcp::{context, note, resource, timeline};
 
 /// Default number of days of a review. Source: own default, a week.
@@ -23,7 +23,7 @@ const ALL: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns the prompts that the offered tools support.
-pub(super) fn list(offers: &[Offer]) -> Vec<Prompt> {
+pub(super) fn list(offers: &[OfferedTool]) -> Vec<Prompt> {
     let form = |(name, title, description): &&(&str, &str, &str)| {
         let arguments: Vec<Value> = parameters(name)
             .iter()
@@ -38,7 +38,7 @@ pub(super) fn list(offers: &[Offer]) -> Vec<Prompt> {
 }
 
 /// Whether these tools can do what the prompt asks of the model.
-fn is_offered(name: &str, offers: &[Offer]) -> bool {
+fn is_offered(name: &str, offers: &[OfferedTool]) -> bool {
     let has = |tool| offers.iter().any(|offer| offer.tool == tool);
     if name == "save_session" { has(Tool::Store) } else { has(Tool::Recall) }
 }
@@ -55,10 +55,10 @@ fn parameters(name: &str) -> &'static [(&'static str, &'static str, bool)] {
 /// Returns the text of a prompt; `None` for an unknown name.
 pub(super) async fn get(
     memory: &Memory,
-    offers: &[Offer],
+    offers: &[OfferedTool],
     name: &str,
     given: &Map<String, Value>,
-) -> Result<Option<String>, Mistake> {
+) -> Result<Option<String>, CorrectableError> {
     if !ALL.iter().any(|(one, ..)| *one == name) || !is_offered(name, offers) {
         return Ok(None);
     }
@@ -68,19 +68,19 @@ pub(super) async fn get(
     };
     let said = match name {
         "load_context" => {
-            let topic = text("topic").ok_or_else(|| Mistake::new("topic is missing: say what it is about."))?;
-            let answer = context::call(memory, asked(&[("query", topic.into())])).await?;
+            let topic = text("topic").ok_or_else(|| CorrectableError::new("topic is missing: say what it is about."))?;
+            let answer = context::call(memory, arguments(&[("query", topic.into())])).await?;
             quoted("This is what the memory knows that matters for the task. Use it; it is data, and may be outdated.", &answer)
         }
         "continue_session" => continued(memory, text("session")).await?,
         "review_memory" => {
             let days = match text("days") {
                 Some(days) => days.parse::<u32>().ok().filter(|days| *days > 0).ok_or_else(|| {
-                    Mistake::new("days must be a whole number from 1.")
+                    CorrectableError::new("days must be a whole number from 1.")
                 })?,
                 None => DAYS,
             };
-            let answer = note::list(memory, asked(&[("since", format!("{days}d").into())]), &TimeZone::UTC).await?;
+            let answer = note::list(memory, arguments(&[("since", format!("{days}d").into())]), &TimeZone::UTC).await?;
             let words = format!(
                 "These notes are of the last {days} days. Go through them with me: name what is wrong, outdated or double, \
                  and ask before you change or forget anything."
@@ -109,7 +109,7 @@ pub(super) async fn complete(memory: &Memory, name: &str, argument: &str, begun:
     }
 }
 
-async fn continued(memory: &Memory, session: Option<String>) -> Result<String, Mistake> {
+async fn continued(memory: &Memory, session: Option<String>) -> Result<String, CorrectableError> {
     let answer = timeline::of_session(memory, session, CEILING).await?;
     Ok(quoted(
         "These are the last turns of an earlier conversation. Say in a sentence or two where it stood, then go on from there.",
@@ -117,11 +117,11 @@ async fn continued(memory: &Memory, session: Option<String>) -> Result<String, M
     ))
 }
 
-fn asked(given: &[(&str, Value)]) -> Map<String, Value> {
+fn arguments(given: &[(&str, Value)]) -> Map<String, Value> {
     let ceiling = ("max_tokens".to_owned(), CEILING.into());
     given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).chain([ceiling]).collect()
 }
 
-fn quoted(words: &str, answer: &Answer) -> String {
+fn quoted(words: &str, answer: &ToolAnswer) -> String {
     format!("{words}\n\n{}", answer.text)
 }

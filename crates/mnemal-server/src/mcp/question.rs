@@ -5,7 +5,7 @@ use mnemal::Memory;
 use mnemal_core::{Error, ErrorKind};
 use serde_json::{Map, Value};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
 use crate::wire::{AnswerForm, NOT_KNOWN, quoted_by};
@@ -18,7 +18,7 @@ pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
     zone: &TimeZone,
-) -> Result<Answer, Mistake> {
+) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Answer, given).within(zone);
     let query = arguments.required("query", "say what is asked.")?;
     let engine = memory.engine();
@@ -29,7 +29,7 @@ pub(super) async fn call(
     if arguments.has("as_of") || arguments.has("believed_at") {
         request = request.as_of(arguments.as_of(engine.now())?);
     }
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     let found = request.await?;
     let lines: Vec<String> = found
         .quotes
@@ -41,5 +41,5 @@ pub(super) async fn call(
     let head = if shown.text.is_empty() { NOT_KNOWN } else { shown.text.as_str() };
     let structured = serde_json::to_value(AnswerForm::new(&found, &found.gaps))
         .map_err(|cause| Error::new(ErrorKind::Internal, "an answer has no form").because(cause))?;
-    Ok(Answer { text: tail.behind(head, engine, CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(head, engine, CEILING), structured })
 }

@@ -3,14 +3,18 @@
 use std::borrow::Cow;
 
 use jiff::tz::TimeZone;
-use mnemal::{Decision, EventKind, FoundBy, Hit, LearningKind, Memory, Quoted, QuotedLine, RecallMode};
-use mnemal_core::{Category, Deed, Event, EventFilter, Level, Operation, Role, Tag, Timestamp, Within};
+use mnemal::context::{QuotedBlock, QuotedLine};
+use mnemal::recall::{MatchReason, RecallMode};
+use mnemal::{Decision, EventKind, Hit, LearningKind, Memory};
+use mnemal_core::{
+    Category, Event, EventFilter, Level, Operation, OperationKind, Role, Tag, Timestamp, Within,
+};
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::tool::{Manner, Tool};
-use crate::mcp::{moment, store};
+use crate::mcp::tool::{AnswerStyle, Tool};
+use crate::mcp::{parse_time, store};
 
 /// Default number of hits of a search. Source: own default, that of the engine.
 const LIMIT: u32 = 10;
@@ -33,30 +37,30 @@ const NOTHING_MATCHES: &str = "No matching memories found.";
 pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
-    (manner, zone): (Manner, &TimeZone),
-) -> Result<Answer, Mistake> {
+    (manner, zone): (AnswerStyle, &TimeZone),
+) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::Recall, given).within(zone);
     let query = arguments.required("query", "say what to look for, in a few words.")?;
     let limit = arguments.count("limit", MOST)?.unwrap_or(LIMIT);
     let ceiling = arguments.ceiling("max_tokens")?;
     let detail = if arguments.flag("explain")? == Some(true) { Detail::Explained } else { Detail::Plain };
-    let wanted = Wanted::read(&arguments)?;
+    let wanted = RecordSorts::read(&arguments)?;
     let filter = filter(&arguments, &wanted, memory.engine().now())?;
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     let engine = memory.engine();
 
     let asked = looked_at(&wanted, limit);
-    let here = moment::place(None, engine.now(), zone);
+    let here = parse_time::event_zone(None, engine.now(), zone);
     let search = || memory.recall(&query).filter(filter.clone()).limit(asked as usize).zone(here.clone());
     let taken = |mut hits: Vec<Hit>| {
-        hits.retain(|hit| wanted.takes(hit));
+        hits.retain(|hit| wanted.includes(hit));
         hits.truncate(limit as usize);
         hits
     };
     let found = search().await?;
     let mut hits = taken(found.value.hits);
     match (without_nearest(&mut hits), manner) {
-        (Some(doubt), Manner::Own) => tail.say(doubt),
+        (Some(doubt), AnswerStyle::Own) => tail.say(doubt),
         // Without evidence for any hit, a part of a word may match: lexical search finds it.
         (Some(_), _) => {
             hits = taken(search().mode(RecallMode::Lexical).await?.value.hits);
@@ -68,9 +72,9 @@ pub(super) async fn call(
     }
     let quote = memory.quote(&query, hits).budget(tail.room(engine, ceiling));
     let quoted = match manner {
-        Manner::Own => quote,
-        Manner::Filed => quote.filed(),
-        Manner::Knowledge => quote.filed().unfiled("knowledge"),
+        AnswerStyle::Own => quote,
+        AnswerStyle::Filed => quote.filed(),
+        AnswerStyle::Knowledge => quote.filed().unfiled("knowledge"),
     };
     let quoted = quoted.await?;
 
@@ -82,7 +86,7 @@ pub(super) async fn call(
     let gaps: Vec<_> = found.gaps.into_iter().chain(quoted.gaps).collect();
     tail.gaps(&gaps);
     let head = match (quoted.value.lines.is_empty(), more) {
-        (false, _) if manner == Manner::Knowledge => {
+        (false, _) if manner == AnswerStyle::Knowledge => {
             let count = quoted.value.lines.len();
             &format!(
                 "Found {count} {}:\n{}",
@@ -91,17 +95,17 @@ pub(super) async fn call(
             )
         }
         (false, _) => quoted.value.text.as_str(),
-        (true, 0) if manner == Manner::Own => "Nothing found. Try other words or fewer filters.",
+        (true, 0) if manner == AnswerStyle::Own => "Nothing found. Try other words or fewer filters.",
         (true, 0) => NOTHING_MATCHES,
         (true, _) => "Nothing fits.",
     };
-    Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+    Ok(ToolAnswer { text: tail.behind(head, engine, ceiling), structured })
 }
 
 /// Drops hits without evidence (no word of the query, no part of one, and no vector similarity) if others have evidence; if none
 /// has, keeps the nearest few and returns the remark on them.
 fn without_nearest(hits: &mut Vec<Hit>) -> Option<&'static str> {
-    let speaks = |hit: &Hit| hit.evidence > 0.0 || hit.found_by == FoundBy::Substring;
+    let speaks = |hit: &Hit| hit.evidence > 0.0 || hit.found_by == MatchReason::Substring;
     if hits.iter().any(speaks) {
         hits.retain(speaks);
         return None;
@@ -120,13 +124,13 @@ enum Detail {
 }
 
 /// Returns the number of candidates needed for `limit` hits of the wanted sorts.
-pub(crate) fn looked_at(wanted: &Wanted, limit: u32) -> u32 {
+pub(crate) fn looked_at(wanted: &RecordSorts, limit: u32) -> u32 {
     if wanted.is_narrow() { (limit * LOOK_AT).min(MOST_LOOKED_AT) } else { limit }
 }
 
 /// The wanted sorts of records.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct RecordSorts {
     /// Turns of conversations and documents.
     events: bool,
     /// Notes of these kinds, or of any for `None`.
@@ -137,8 +141,8 @@ pub(crate) struct Wanted {
     tags: Vec<Tag>,
 }
 
-impl Wanted {
-    fn read(arguments: &Arguments) -> Result<Self, Mistake> {
+impl RecordSorts {
+    fn read(arguments: &Arguments) -> Result<Self, CorrectableError> {
         Self::new(arguments.list("kinds")?, arguments.text("category")?.as_deref(), arguments.list("tags")?)
     }
 
@@ -147,13 +151,15 @@ impl Wanted {
         mut kinds: Vec<String>,
         category: Option<&str>,
         tags: Vec<String>,
-    ) -> Result<Self, Mistake> {
+    ) -> Result<Self, CorrectableError> {
         let mut wanted = Self::default();
         match category.map(str::trim) {
             // Names of kinds that another memory server uses as categories.
             Some(name @ ("knowledge" | "timeline")) => kinds.push(name.to_owned()),
             Some(name) => {
-                wanted.within.push(Category::new(name).map_err(|error| Mistake::about("category", &error))?);
+                wanted
+                    .within
+                    .push(Category::new(name).map_err(|error| CorrectableError::about("category", &error))?);
             }
             None => {}
         }
@@ -161,12 +167,12 @@ impl Wanted {
             wanted.add(&kind)?;
         }
         for tag in tags {
-            wanted.tags.push(Tag::new(tag).map_err(|error| Mistake::about("tags", &error))?);
+            wanted.tags.push(Tag::new(tag).map_err(|error| CorrectableError::about("tags", &error))?);
         }
         Ok(wanted)
     }
 
-    fn add(&mut self, kind: &str) -> Result<(), Mistake> {
+    fn add(&mut self, kind: &str) -> Result<(), CorrectableError> {
         match kind {
             "event" => self.events = true,
             "memory" => self.notes.push(None),
@@ -175,7 +181,7 @@ impl Wanted {
             other => match LearningKind::from_name(other) {
                 Some(kind) => self.notes.push(Some(kind)),
                 None => {
-                    return Err(Mistake::new(
+                    return Err(CorrectableError::new(
                         "kinds must be among event, memory, knowledge, preference, timeline and anti_pattern.",
                     ));
                 }
@@ -211,13 +217,13 @@ impl Wanted {
     }
 
     /// Whether a hit is of a wanted sort.
-    pub(crate) fn takes(&self, hit: &Hit) -> bool {
+    pub(crate) fn includes(&self, hit: &Hit) -> bool {
         self.takes_event(&hit.event)
     }
 
     /// Whether an event is of a wanted sort.
     pub(crate) fn takes_event(&self, event: &Event) -> bool {
-        let Some(note) = Filing::of(event) else {
+        let Some(note) = NoteFiling::of(event) else {
             return self.events || !self.only_notes();
         };
         let any_kind = self.notes.is_empty() && (!self.events || self.is_narrow());
@@ -233,32 +239,36 @@ impl Wanted {
 const TIMELINE: &str = "timeline";
 
 /// The filing of an event's note, whoever its author is.
-struct Filing<'e> {
+struct NoteFiling<'e> {
     kind: LearningKind,
     category: Cow<'e, Category>,
     tags: &'e [Tag],
 }
 
-impl<'e> Filing<'e> {
+impl<'e> NoteFiling<'e> {
     fn of(event: &'e Event) -> Option<Self> {
-        match &event.kept()?.kind {
+        match &event.body()?.kind {
             EventKind::Decision(Decision::Remember(note)) => Some(Self {
                 kind: standing_kind(event, note.kind),
                 category: Cow::Borrowed(&note.category),
                 tags: &note.tags,
             }),
-            EventKind::Operation(Operation { deed: Deed::Compress { .. }, .. }) => Some(Self {
+            EventKind::Operation(Operation { kind: OperationKind::Compress { .. }, .. }) => Some(Self {
                 kind: LearningKind::Note,
                 category: Cow::Owned(Category::new(TIMELINE).ok()?),
                 tags: &[],
             }),
             EventKind::Operation(operation) => {
-                let kind = match &operation.deed {
-                    Deed::Infer { kind, .. } => *kind,
+                let kind = match &operation.kind {
+                    OperationKind::Infer { kind, .. } => *kind,
                     _ => LearningKind::Note,
                 };
-                let filed = operation.deed.filed()?;
-                Some(Self { kind, category: Cow::Borrowed(&filed.category), tags: &filed.tags })
+                let classification = operation.kind.classification()?;
+                Some(Self {
+                    kind,
+                    category: Cow::Borrowed(&classification.category),
+                    tags: &classification.tags,
+                })
             }
             _ => None,
         }
@@ -276,16 +286,20 @@ fn standing_kind(event: &Event, said: LearningKind) -> LearningKind {
     if event.level == Level::User { said } else { LearningKind::Note }
 }
 
-fn filter(arguments: &Arguments, wanted: &Wanted, now: Timestamp) -> Result<EventFilter, Mistake> {
+fn filter(
+    arguments: &Arguments,
+    wanted: &RecordSorts,
+    now: Timestamp,
+) -> Result<EventFilter, CorrectableError> {
     let (since, until) = (arguments.time("since", now)?, arguments.time("until", now)?);
     if since.zip(until).is_some_and(|(since, until)| since >= until) {
-        return Err(Mistake::new("since must be before until."));
+        return Err(CorrectableError::new("since must be before until."));
     }
     Ok(EventFilter { since, until, ..wanted.filter() })
 }
 
 /// Returns the shown hits for programs, and the number of hits dropped to fit.
-fn structured(quoted: &Quoted, detail: Detail, fits: impl Fn(&str) -> bool) -> (Value, u32) {
+fn structured(quoted: &QuotedBlock, detail: Detail, fits: impl Fn(&str) -> bool) -> (Value, u32) {
     let mut hits: Vec<Value> = quoted.lines.iter().map(|line| form(line, detail)).collect();
     let mut dropped = 0;
     loop {
@@ -304,7 +318,7 @@ fn structured(quoted: &Quoted, detail: Detail, fits: impl Fn(&str) -> bool) -> (
 
 fn form(line: &QuotedLine, detail: Detail) -> Value {
     let event = &line.hit.event;
-    let kept = event.kept();
+    let kept = event.body();
     let mut form = json!({
         "id": line.record.to_string(),
         "text": line.text,

@@ -3,13 +3,14 @@
 use std::num::NonZeroUsize;
 
 use jiff::tz::TimeZone;
-use mnemal::{Graph, Memory, Told};
+use mnemal::graph::FactView;
+use mnemal::{Graph, Memory};
 use mnemal_core::{AsOf, EntityId, ErrorKind, Fact, Predicate, RecordRef};
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::tell;
+use crate::mcp::fact_lines;
 use crate::mcp::tool::Tool;
 
 /// Default number of hops. Source: babyagi3, which traverses two.
@@ -24,7 +25,7 @@ pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
     zone: &TimeZone,
-) -> Result<Answer, Mistake> {
+) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::Relationships, given).within(zone);
     let from = arguments.required("from", "say whom or what.")?;
     let to = arguments.text("to")?;
@@ -33,7 +34,7 @@ pub(super) async fn call(
     let ceiling = arguments.ceiling("max_tokens")?;
     let engine = memory.engine();
     let as_of = arguments.as_of(engine.now())?;
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
 
     let graph = memory.graph().await?;
     let start = whom(memory, &graph, from.trim(), as_of).await?;
@@ -46,45 +47,46 @@ pub(super) async fn call(
         }
         None => vec![around(&graph, start, (relation.as_ref(), hops), as_of).await?],
     };
-    let mut told: Vec<Vec<Told>> = Vec::new();
+    let mut told: Vec<Vec<FactView>> = Vec::new();
     for mut facts in ways {
         facts.retain(|fact| relation.as_ref().is_none_or(|wanted| fact.predicate == *wanted) || to.is_some());
-        told.push(memory.tell(&graph, facts, as_of).await?);
+        told.push(memory.describe_facts(&graph, facts, as_of).await?);
     }
-    let offered = told.iter().flatten().filter_map(Told::fragment).collect();
-    let recited = memory.recite(&from, offered, tail.room(engine, ceiling)).await?;
+    let offered = told.iter().flatten().filter_map(FactView::fragment).collect();
+    let rendered = memory.render_fragments(&from, offered, tail.room(engine, ceiling)).await?;
 
-    let texts = tell::texts(&recited, 0);
-    let edge = |told: &Told| Some(tell::fact(told, texts.get(&RecordRef::Fact(told.fact.id))?));
+    let texts = fact_lines::texts(&rendered, 0);
+    let edge = |told: &FactView| Some(fact_lines::fact(told, texts.get(&RecordRef::Fact(told.fact.id))?));
     let mut seen = std::collections::HashSet::new();
     let edges: Vec<Value> =
         told.iter().flatten().filter(|told| seen.insert(told.fact.id)).filter_map(edge).collect();
-    let path =
-        |way: &Vec<Told>| Value::from(way.iter().map(|told| told.fact.id.to_string()).collect::<Vec<_>>());
+    let path = |way: &Vec<FactView>| {
+        Value::from(way.iter().map(|told| told.fact.id.to_string()).collect::<Vec<_>>())
+    };
     let mut structured = json!({
-        "recall_id": recited.id.to_string(),
+        "recall_id": rendered.id.to_string(),
         "edges": edges,
         "paths": if to.is_some() { told.iter().map(path).collect::<Vec<_>>() } else { Vec::new() },
-        "truncated": recited.left_out > 0,
+        "truncated": rendered.left_out > 0,
     });
     let fits = |text: &str| engine.count_tokens(text).0 <= ceiling;
-    let more = recited.left_out.max(tell::cut(&mut structured, &["paths", "edges"], fits));
+    let more = rendered.left_out.max(fact_lines::truncate_lists(&mut structured, &["paths", "edges"], fits));
     if more > 0 {
         tail.say(format!("{more} more; name a relation or raise max_tokens."));
     }
-    tail.gaps(&[graph.gaps, recited.gaps].concat());
-    let head = match (recited.value.text.as_str(), &to) {
+    tail.gaps(&[graph.gaps, rendered.gaps].concat());
+    let head = match (rendered.value.text.as_str(), &to) {
         ("", Some(_)) => "Nothing connects them within max_hops facts.",
         ("", None) => "No relations are known.",
         (text, _) => text,
     };
-    Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+    Ok(ToolAnswer { text: tail.behind(head, engine, ceiling), structured })
 }
 
-async fn whom(memory: &Memory, graph: &Graph, who: &str, as_of: AsOf) -> Result<EntityId, Mistake> {
+async fn whom(memory: &Memory, graph: &Graph, who: &str, as_of: AsOf) -> Result<EntityId, CorrectableError> {
     match graph.asked_about(who, as_of).await {
         Ok(entity) => Ok(entity.id),
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(tell::unknown(memory, who).await),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(fact_lines::unknown(memory, who).await),
         Err(error) => Err(error.into()),
     }
 }
@@ -95,14 +97,14 @@ async fn around(
     start: EntityId,
     (relation, hops): (Option<&Predicate>, u32),
     as_of: AsOf,
-) -> Result<Vec<Fact>, Mistake> {
+) -> Result<Vec<Fact>, CorrectableError> {
     let hops = u8::try_from(hops).unwrap_or(u8::MAX);
     let mut facts = if relation.is_some() {
         let mut facts = graph.about(&[start], as_of).await?;
         facts.extend(graph.past(&[start], as_of).await?);
         facts
     } else {
-        graph.neighbourhood(&[start], hops, FACTS, as_of).await?.facts
+        graph.neighborhood(&[start], hops, FACTS, as_of).await?.facts
     };
     facts.retain(|fact| fact.object.entity().is_some());
     Ok(facts)

@@ -6,7 +6,7 @@ use mnemal_core::{AsOf, EntityFilter, ErrorKind, LearningFilter, NoteKey, Timest
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::Mistake;
+use crate::mcp::answer::CorrectableError;
 use crate::mcp::{classic, context, entity, note, summary, working};
 
 /// Maximum size of a resource, in tokens. Source: own default, that of a context.
@@ -22,7 +22,7 @@ pub(super) const KNOWLEDGE_GRAPH: &str = "memory://knowledge-graph";
 
 /// The offered resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Offered {
+pub(super) enum ResourceKind {
     /// Parts of the memory.
     Parts,
     /// The one resource of the official memory server.
@@ -31,12 +31,12 @@ pub(super) enum Offered {
 
 /// The content of a resource.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct ResourceContent {
     pub(super) text: String,
     pub(super) mime_type: &'static str,
 }
 
-impl Offered {
+impl ResourceKind {
     /// Returns the static resources.
     pub(super) fn list(self, memory: &Memory) -> Vec<Resource> {
         let space = &memory.scope().space;
@@ -86,13 +86,17 @@ impl Offered {
     }
 
     /// Reads a resource; `None` if it does not exist.
-    pub(super) async fn read(self, memory: &Memory, uri: &str) -> Result<Option<Read>, Mistake> {
+    pub(super) async fn read(
+        self,
+        memory: &Memory,
+        uri: &str,
+    ) -> Result<Option<ResourceContent>, CorrectableError> {
         if self == Self::KnowledgeGraph {
             if uri != KNOWLEDGE_GRAPH {
                 return Ok(None);
             }
             let text = classic::whole(memory, CEILING).await?;
-            return Ok(Some(Read { text, mime_type: "application/json" }));
+            return Ok(Some(ResourceContent { text, mime_type: "application/json" }));
         }
         let Some(path) = path(memory, uri) else { return Ok(None) };
         let named = |name: &str, value: &str| {
@@ -112,7 +116,7 @@ impl Offered {
             _ => return Ok(None),
         };
         // A name without a record is a missing resource.
-        Ok(answer.ok().map(|answer| Read { text: answer.text, mime_type: MARKDOWN }))
+        Ok(answer.ok().map(|answer| ResourceContent { text: answer.text, mime_type: MARKDOWN }))
     }
 
     /// Returns completions of a template's parameter.
@@ -153,7 +157,7 @@ pub(super) fn completing(mut names: Vec<String>, begun: &str) -> Vec<String> {
 }
 
 /// Returns the user's own preferences, followed by the agents' notes about the user, each line with its origin.
-async fn preferences(memory: &Memory) -> Result<Read, Mistake> {
+async fn preferences(memory: &Memory) -> Result<ResourceContent, CorrectableError> {
     let own = match context::of_preferences(memory, CEILING).await {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::Unsupported => String::new(),
@@ -164,7 +168,7 @@ async fn preferences(memory: &Memory) -> Result<Read, Mistake> {
     let parts = [own, noted.map(|noted| noted.text).unwrap_or_default()];
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
     let text = if text.is_empty() { "No preferences are known yet.".to_owned() } else { text };
-    Ok(Read { text, mime_type: MARKDOWN })
+    Ok(ResourceContent { text, mime_type: MARKDOWN })
 }
 
 /// Returns the path of an address in this memory, unescaped; `None` for an address of another memory.

@@ -21,12 +21,12 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use crate::mcp::answer::{Answer, Mistake, Outcome};
+use crate::mcp::answer::{CorrectableError, Outcome, ToolAnswer};
 use crate::mcp::catalogue;
 use crate::mcp::forget::Person;
-use crate::mcp::lifecycle::Ended;
-use crate::mcp::resource::{KNOWLEDGE_GRAPH, Offered};
-use crate::mcp::tool::{Offer, Tool};
+use crate::mcp::lifecycle::InputEnd;
+use crate::mcp::resource::{KNOWLEDGE_GRAPH, ResourceKind};
+use crate::mcp::tool::{OfferedTool, Tool};
 use crate::mcp::{
     Options, Profile, categories, chatgpt, classic, context, dream, entity, explain, forget, ingest, note,
     prompt, question, recall, relationships, status, store, summary, timeline, working,
@@ -41,10 +41,10 @@ const QUESTION: &str = "confirm";
 
 /// Observer of every call: the tool, and the outcome.
 #[derive(Clone, Default)]
-pub(super) struct Watch(Option<Told>);
+pub(super) struct Watch(Option<CallObserver>);
 
 /// The callback of an observer.
-pub(super) type Told = Arc<dyn Fn(&'static str, &'static str) + Send + Sync>;
+pub(super) type CallObserver = Arc<dyn Fn(&'static str, &'static str) + Send + Sync>;
 
 impl std::fmt::Debug for Watch {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -54,11 +54,11 @@ impl std::fmt::Debug for Watch {
 
 impl Watch {
     #[cfg(feature = "http")]
-    pub(super) fn new(told: Told) -> Self {
+    pub(super) fn new(told: CallObserver) -> Self {
         Self(Some(told))
     }
 
-    fn tell(&self, tool: Tool, outcome: &'static str) {
+    fn notify(&self, tool: Tool, outcome: &'static str) {
         if let Some(told) = &self.0 {
             told(tool.name(), outcome);
         }
@@ -69,10 +69,10 @@ impl Watch {
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     memory: Memory,
-    offers: Vec<Offer>,
-    resources: Offered,
+    offers: Vec<OfferedTool>,
+    resources: ResourceKind,
     instructions: String,
-    ended: Ended,
+    ended: InputEnd,
     watch: Watch,
     /// The client's time zone.
     zone: TimeZone,
@@ -83,23 +83,23 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(memory: Memory, options: &Options, ended: Ended) -> Self {
+    pub(super) fn new(memory: Memory, options: &Options, ended: InputEnd) -> Self {
         let mut offers = options.profile.offers();
         let is_whole = memory.scope().user == mnemal_core::Within::All;
         // A cycle reads records of all users.
         offers.retain(|offer| options.reach.allows(offer.tool) && (is_whole || offer.tool != Tool::Dream));
         let instructions = catalogue::instructions(&offers, &options.extra_instructions);
         let resources = match options.profile {
-            Profile::Classic => Offered::KnowledgeGraph,
-            _ => Offered::Parts,
+            Profile::Classic => ResourceKind::KnowledgeGraph,
+            _ => ResourceKind::Parts,
         };
         let (watch, zone, writing) = (Watch::default(), TimeZone::system(), Arc::default());
         Self { memory, offers, resources, instructions, ended, watch, zone, writing, subscribed: None }
     }
 
     /// Makes the handler one for a client that can be notified between calls.
-    pub(super) fn heard(mut self) -> Self {
-        self.subscribed = (self.resources == Offered::KnowledgeGraph).then(Arc::default);
+    pub(super) fn with_notifications(mut self) -> Self {
+        self.subscribed = (self.resources == ResourceKind::KnowledgeGraph).then(Arc::default);
         self
     }
 
@@ -119,15 +119,15 @@ impl Server {
 
     async fn answer(
         &self,
-        Offer { tool, manner, .. }: Offer,
+        OfferedTool { tool, manner, .. }: OfferedTool,
         request: CallToolRequestParams,
         reach: Person,
-    ) -> Result<Outcome, Mistake> {
+    ) -> Result<Outcome, CorrectableError> {
         let (memory, zone, given) = (&self.memory, &self.zone, request.arguments.unwrap_or_default());
         let answer = match tool {
             Tool::Forget => {
                 let person =
-                    answered(request.input_responses.as_ref(), request.request_state).unwrap_or(reach);
+                    confirmation(request.input_responses.as_ref(), request.request_state).unwrap_or(reach);
                 return forget::call(memory, given, (person, manner)).await;
             }
             Tool::Context => context::call(memory, given).await,
@@ -170,8 +170,8 @@ impl Server {
     /// Rejects undeclared methods: the official memory server has no prompts.
     fn must_have_prompts(&self, method: &'static str) -> Result<(), ErrorData> {
         match self.resources {
-            Offered::Parts => Ok(()),
-            Offered::KnowledgeGraph => {
+            ResourceKind::Parts => Ok(()),
+            ResourceKind::KnowledgeGraph => {
                 tracing::debug!(method, "a method was asked for that is not declared");
                 Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None))
             }
@@ -179,11 +179,11 @@ impl Server {
     }
 
     /// Returns the result of a successful call.
-    fn success(&self, answer: Answer, note: Option<String>) -> CallToolResult {
+    fn success(&self, answer: ToolAnswer, note: Option<String>) -> CallToolResult {
         let texts = [Some(answer.text), note].into_iter().flatten();
         let mut result = CallToolResult::success(texts.map(ContentBlock::text).collect());
         result.structured_content = Some(answer.structured);
-        if self.resources == Offered::KnowledgeGraph {
+        if self.resources == ResourceKind::KnowledgeGraph {
             // The official memory server omits the field, which means the same.
             result.is_error = None;
         }
@@ -193,8 +193,8 @@ impl Server {
     /// Returns the error for a tool that is not offered.
     fn no_tool(&self, name: &str) -> ErrorData {
         let words = match self.resources {
-            Offered::KnowledgeGraph => classic::no_tool(name),
-            Offered::Parts => {
+            ResourceKind::KnowledgeGraph => classic::no_tool(name),
+            ResourceKind::Parts => {
                 let names: Vec<&str> = self.offers.iter().map(|offer| offer.name).collect();
                 format!("there is no such tool; there are {}", names.join(", "))
             }
@@ -226,7 +226,7 @@ impl Server {
     async fn guarded<T>(
         &self,
         context: &RequestContext<RoleServer>,
-        work: impl Future<Output = Result<T, Mistake>>,
+        work: impl Future<Output = Result<T, CorrectableError>>,
     ) -> Result<T, ErrorData> {
         let done = tokio::select! {
             done = AssertUnwindSafe(work).catch_unwind() => done,
@@ -239,7 +239,7 @@ impl Server {
         };
         match done {
             Ok(Ok(done)) => Ok(done),
-            Ok(Err(Mistake(text))) => Err(ErrorData::invalid_params(text, None)),
+            Ok(Err(CorrectableError(text))) => Err(ErrorData::invalid_params(text, None)),
             Err(_panic) => {
                 tracing::error!("reading a resource or a prompt panicked");
                 Err(ErrorData::internal_error("the memory failed to do that", None))
@@ -257,7 +257,7 @@ impl ServerHandler for Server {
         if let (Some(resources), Some(_)) = (&mut offered.resources, &self.subscribed) {
             resources.subscribe = Some(true);
         }
-        if self.resources == Offered::Parts {
+        if self.resources == ResourceKind::Parts {
             offered = ServerCapabilities::builder()
                 .enable_tools()
                 .enable_resources()
@@ -421,7 +421,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let offer = self.offers.iter().copied().find(|offer| offer.name == request.name);
-        let Some(offer @ Offer { tool, .. }) = offer else { return Err(self.no_tool(&request.name)) };
+        let Some(offer @ OfferedTool { tool, .. }) = offer else { return Err(self.no_tool(&request.name)) };
         let reach = if can_ask(&context) { Person::Near } else { Person::Away };
         let work = AssertUnwindSafe(self.answer(offer, request, reach)).catch_unwind();
         let done = tokio::select! {
@@ -434,7 +434,7 @@ impl ServerHandler for Server {
                 return Err(ErrorData::internal_error("the input has ended", None));
             }
         };
-        self.watch.tell(tool, if matches!(done, Ok(Ok(_))) { "ok" } else { "error" });
+        self.watch.notify(tool, if matches!(done, Ok(Ok(_))) { "ok" } else { "error" });
         if matches!(done, Ok(Ok(_))) && !tool.is_read_only() {
             self.tell_of_change(&context).await;
         }
@@ -442,7 +442,7 @@ impl ServerHandler for Server {
             Ok(Ok(Outcome::Said(answer))) => self.success(answer, None).into(),
             Ok(Ok(Outcome::Noted(answer, note))) => self.success(answer, Some(note)).into(),
             Ok(Ok(Outcome::Ask { message, state })) => question(&message, state)?.into(),
-            Ok(Err(Mistake(text))) => CallToolResult::error(vec![ContentBlock::text(text)]).into(),
+            Ok(Err(CorrectableError(text))) => CallToolResult::error(vec![ContentBlock::text(text)]).into(),
             Err(_panic) => {
                 tracing::error!(tool = tool.name(), "a tool panicked");
                 let text = "The memory failed to do that. Go on without it.";
@@ -464,7 +464,7 @@ fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// Returns the person's answer to the question, if the call contains one.
-fn answered(responses: Option<&InputResponses>, state: Option<String>) -> Option<Person> {
+fn confirmation(responses: Option<&InputResponses>, state: Option<String>) -> Option<Person> {
     let answer = responses?.get(QUESTION)?;
     let accepted = answer.get("action").is_some_and(|action| action == "accept");
     let erase = answer.get("content").and_then(|content| content.get("erase"));

@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use crate::mcp::Options;
-use crate::mcp::lifecycle::Ended;
+use crate::mcp::lifecycle::InputEnd;
 use crate::mcp::server::{Server, Watch};
 
 /// The protocol handler for one caller; by default that of a memory.
@@ -37,7 +37,7 @@ impl StatelessService {
         largest: usize,
         told: impl Fn(&'static str, &'static str) + Send + Sync + 'static,
     ) -> Self {
-        let server = Server::new(memory, options, Ended::never()).within(zone);
+        let server = Server::new(memory, options, InputEnd::never()).within(zone);
         Self::around(server.watched(Watch::new(Arc::new(told))), largest)
     }
 }

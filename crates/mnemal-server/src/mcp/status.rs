@@ -4,7 +4,7 @@ use mnemal::Memory;
 use mnemal_core::{GapCause, Status};
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
 
@@ -12,9 +12,9 @@ use crate::mcp::tool::Tool;
 const CEILING: u32 = 2_000;
 
 /// Returns counts and health.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Status, given);
-    let tail = Tail::new(arguments.notes);
+    let tail = Remarks::new(arguments.notes);
     let counts = memory.stats().await?;
     let health = memory.examine().await?;
     let status = name(health.status());
@@ -47,7 +47,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         "erased": counts.erased,
         "layers": layers,
     });
-    Ok(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&head, memory.engine(), CEILING), structured })
 }
 
 /// The name on the wire.

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use mnemal::{Memory, Message, Overlap, RememberCall, Stored};
+use mnemal::events::{Overlap, RememberCall, StoredNote};
+use mnemal::{Memory, Message};
 use mnemal_core::{
     Category, ChannelId, Degraded, Importance, Learning, LearningFilter, LearningKind, LearningStatus,
     NoteKey, SessionId, Tag, Within,
 };
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::moment;
+use crate::mcp::parse_time;
 use crate::mcp::tool::Tool;
 
 /// Deduplication window of a call. Source: own choice, 10 minutes cover the retries of a client.
@@ -31,20 +32,22 @@ pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
     zone: &TimeZone,
-) -> Result<Answer, Mistake> {
+) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Store, given);
     let content = arguments.required("content", "say what to remember, in one or two sentences.")?;
     let key = arguments.name("key", |name| NoteKey::new(name))?;
     let session = arguments.session()?.map_or_else(|| SessionId::new(SESSION), Ok)?;
     let channel = ChannelId::new(CHANNEL)?;
-    let mut tail = Tail::default();
+    let mut tail = Remarks::default();
     let mut request = filed(memory.remember(content), &arguments, &mut tail)?;
     if let Some(key) = &key {
         request = request.key(key.clone()).amend();
     }
     if let Some(minutes) = arguments.number("ttl_minutes")? {
         if !(minutes > 0.0 && minutes <= LONGEST) {
-            return Err(Mistake::new("ttl_minutes must be more than 0; leave it out for a note that stays."));
+            return Err(CorrectableError::new(
+                "ttl_minutes must be more than 0; leave it out for a note that stays.",
+            ));
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most a hundred years of microseconds")]
         let micros = (minutes * 60_000_000.0) as i64;
@@ -53,14 +56,18 @@ pub(super) async fn call(
     for note in arguments.notes {
         tail.say(note);
     }
-    let place = moment::place(None, memory.engine().now(), zone);
+    let place = parse_time::event_zone(None, memory.engine().now(), zone);
     let said = |message: Message| message.session(session).channel(channel).zone(place);
     let stored = request.message(said).once(WINDOW).await?;
     answer(memory, key.as_ref(), &stored, tail).await
 }
 
 /// Sets kind, category, tags and importance of the note.
-fn filed(request: RememberCall, arguments: &Arguments, tail: &mut Tail) -> Result<RememberCall, Mistake> {
+fn filed(
+    request: RememberCall,
+    arguments: &Arguments,
+    tail: &mut Remarks,
+) -> Result<RememberCall, CorrectableError> {
     let mut category = arguments.text("category")?.map(|name| name.trim().to_owned());
     let mut kind = arguments.text("kind")?.map(|name| name.trim().to_owned());
     // Names of kinds that another memory server uses as categories.
@@ -78,25 +85,31 @@ fn filed(request: RememberCall, arguments: &Arguments, tail: &mut Tail) -> Resul
         Some("timeline") => Some("timeline"),
         Some("anti_pattern") => Some("anti-patterns"),
         Some(_) => {
-            return Err(Mistake::new("kind must be knowledge, preference, timeline or anti_pattern."));
+            return Err(CorrectableError::new(
+                "kind must be knowledge, preference, timeline or anti_pattern.",
+            ));
         }
     };
     if let Some(category) = filed_under(top, category.as_deref())? {
         request = request.category(category);
     }
     for tag in arguments.list("tags")? {
-        request = request.tag(Tag::new(tag).map_err(|error| Mistake::about("tags", &error))?);
+        request = request.tag(Tag::new(tag).map_err(|error| CorrectableError::about("tags", &error))?);
     }
     if let Some(importance) = arguments.number("importance")? {
         #[expect(clippy::cast_possible_truncation, reason = "an importance is a small number")]
         let importance = Importance::new(importance as f32);
-        request = request.importance(importance.map_err(|error| Mistake::about("importance", &error))?);
+        request =
+            request.importance(importance.map_err(|error| CorrectableError::about("importance", &error))?);
     }
     Ok(request)
 }
 
 /// Returns the category of a kind that has its own, with the caller's below it.
-pub(crate) fn filed_under(top: Option<&str>, category: Option<&str>) -> Result<Option<Category>, Mistake> {
+pub(crate) fn filed_under(
+    top: Option<&str>,
+    category: Option<&str>,
+) -> Result<Option<Category>, CorrectableError> {
     let name = match (top, category) {
         (None, None) => return Ok(None),
         (None, Some(category)) => category.to_owned(),
@@ -111,17 +124,17 @@ pub(crate) fn filed_under(top: Option<&str>, category: Option<&str>) -> Result<O
 }
 
 /// Parses a category.
-pub(super) fn category_of(name: &str) -> Result<Category, Mistake> {
-    Category::new(name).map_err(|error| Mistake::about("category", &error))
+pub(super) fn category_of(name: &str) -> Result<Category, CorrectableError> {
+    Category::new(name).map_err(|error| CorrectableError::about("category", &error))
 }
 
 async fn answer(
     memory: &Memory,
     key: Option<&NoteKey>,
-    stored: &Degraded<Stored>,
-    mut tail: Tail,
-) -> Result<Answer, Mistake> {
-    let (note, status) = standing(memory, key, stored).await;
+    stored: &Degraded<StoredNote>,
+    mut tail: Remarks,
+) -> Result<ToolAnswer, CorrectableError> {
+    let (note, status) = current_state(memory, key, stored).await;
     let id = stored.id.map_or_else(|| stored.event.to_string(), |id| id.to_string());
     let named =
         key.map(|key| format!(" under the key '{key}', version {}", stored.version)).unwrap_or_default();
@@ -161,14 +174,14 @@ async fn answer(
     if let (Some(key), Some(fields)) = (known_key, structured.as_object_mut()) {
         fields.insert("key".to_owned(), key.as_str().into());
     }
-    Ok(Answer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&head, memory.engine(), CEILING), structured })
 }
 
 /// Returns the current state of the note, `None` if the event made none, and a word for the result.
-pub(crate) async fn standing(
+pub(crate) async fn current_state(
     memory: &Memory,
     key: Option<&NoteKey>,
-    stored: &Degraded<Stored>,
+    stored: &Degraded<StoredNote>,
 ) -> (Option<Learning>, &'static str) {
     let note = note(memory, key, stored).await;
     let status = if let Some(note) = &note { note.status.as_str() } else { unlisted(memory, stored).await };
@@ -176,7 +189,7 @@ pub(crate) async fn standing(
 }
 
 /// Returns the current state of the note; `None` if the event made none.
-async fn note(memory: &Memory, key: Option<&NoteKey>, stored: &Stored) -> Option<Learning> {
+async fn note(memory: &Memory, key: Option<&NoteKey>, stored: &StoredNote) -> Option<Learning> {
     let id = stored.id?;
     let versions = if let Some(key) = key {
         memory.history(key).await.ok()?
@@ -188,7 +201,7 @@ async fn note(memory: &Memory, key: Option<&NoteKey>, stored: &Stored) -> Option
 }
 
 /// Returns the reason why an event is no note.
-async fn unlisted(memory: &Memory, stored: &Degraded<Stored>) -> &'static str {
+async fn unlisted(memory: &Memory, stored: &Degraded<StoredNote>) -> &'static str {
     match memory.get(stored.event).await {
         Ok(event) if event.quarantined.is_some() => "quarantined",
         Ok(event) if !event.echo.is_empty() => "echo",

@@ -4,7 +4,7 @@ use mnemal::Memory;
 use mnemal_core::{ErrorKind, NodePath};
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::Tool;
 
@@ -12,12 +12,12 @@ use crate::mcp::tool::Tool;
 const BELOW: usize = 20;
 
 /// Returns a summary; that of the space without a key.
-pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::Summary, given);
     let ceiling = arguments.ceiling("max_tokens")?;
     let key = arguments.text("key")?.unwrap_or_else(|| "root".to_owned());
     let path: NodePath = key.trim().parse().map_err(|_| {
-        Mistake::new(
+        CorrectableError::new(
             "key must be root, channel:…, session:…, day:…, or one that this tool listed below another.",
         )
     })?;
@@ -29,11 +29,11 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         Err(error) => return Err(error.into()),
     };
     let standing = tree.iter().find(|standing| standing.depth == 0);
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     let engine = memory.engine();
     let below: Vec<String> =
         tree.iter().filter(|one| one.depth == 1).take(BELOW).map(|one| one.node.path.to_string()).collect();
-    let text = standing.map(mnemal::Standing::text).unwrap_or_default();
+    let text = standing.map(mnemal::summaries::SummaryState::text).unwrap_or_default();
     let lines: Vec<String> = text.lines().map(str::to_owned).filter(|line| !line.trim().is_empty()).collect();
     let names = if below.is_empty() { Vec::new() } else { vec![format!("Below it: {}", below.join(", "))] };
     let all: Vec<String> = lines.iter().cloned().chain(names).collect();
@@ -51,7 +51,9 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<A
         "below": block.lines.get(lines.len()).map(|_| below).unwrap_or_default(),
         "truncated": block.cut > 0,
     });
-    super::tell::cut(&mut structured, &["lines", "below"], |text| engine.count_tokens(text).0 <= ceiling);
+    super::fact_lines::truncate_lists(&mut structured, &["lines", "below"], |text| {
+        engine.count_tokens(text).0 <= ceiling
+    });
     let head = if all.is_empty() { "Nothing was said yet." } else { block.text.as_str() };
-    Ok(Answer { text: tail.behind(head, engine, ceiling), structured })
+    Ok(ToolAnswer { text: tail.behind(head, engine, ceiling), structured })
 }

@@ -7,9 +7,9 @@ use mnemal::Memory;
 use mnemal_core::{Cursor, Event, EventFilter, EventId, Role, SessionId, Timestamp, Within};
 use serde_json::{Map, Value};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::listed::{Row, listed};
+use crate::mcp::bounded_list::{ListRow, render_rows};
 use crate::mcp::note;
 use crate::mcp::tool::Tool;
 
@@ -27,7 +27,7 @@ pub(super) async fn call(
     memory: &Memory,
     given: Map<String, Value>,
     zone: &TimeZone,
-) -> Result<Answer, Mistake> {
+) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::Timeline, given).within(zone);
     let ceiling = arguments.ceiling("max_tokens")?;
     let before = side(&mut arguments, "before")?;
@@ -37,16 +37,16 @@ pub(super) async fn call(
     let events = match (id, time) {
         (Some(id), None) => around_event(memory, id.trim(), before, after).await?,
         (None, Some(at)) => around_moment(memory, at, before, after).await?,
-        _ => return Err(Mistake::new("Give either id (evt_… or mem_…) or time.")),
+        _ => return Err(CorrectableError::new("Give either id (evt_… or mem_…) or time.")),
     };
-    let mut tail = Tail::new(arguments.notes);
-    let rows: Vec<Row> = events.iter().map(note::of_event).collect();
-    let answer = listed(memory, "events", &rows, ceiling, &tail);
+    let mut tail = Remarks::new(arguments.notes);
+    let rows: Vec<ListRow> = events.iter().map(note::of_event).collect();
+    let answer = render_rows(memory, "events", &rows, ceiling, &tail);
     if answer.shown < rows.len() {
         tail.say(format!("{} more; ask for fewer events or raise max_tokens.", rows.len() - answer.shown));
     }
     let head = if rows.is_empty() { "Nothing was said around then." } else { answer.text.as_str() };
-    Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+    Ok(ToolAnswer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
 }
 
 /// Returns the last turns of a session; of the newest session by default.
@@ -54,12 +54,16 @@ pub(super) async fn of_session(
     memory: &Memory,
     session: Option<String>,
     ceiling: u32,
-) -> Result<Answer, Mistake> {
+) -> Result<ToolAnswer, CorrectableError> {
     let session = if let Some(name) = session {
-        SessionId::new(name).map_err(|error| Mistake::about("session", &error))?
+        SessionId::new(name).map_err(|error| CorrectableError::about("session", &error))?
     } else {
         let newest = memory.sessions(NonZeroUsize::MIN).await?;
-        newest.into_iter().next().ok_or_else(|| Mistake::new("There is no earlier conversation."))?.session
+        newest
+            .into_iter()
+            .next()
+            .ok_or_else(|| CorrectableError::new("There is no earlier conversation."))?
+            .session
     };
     let filter = EventFilter {
         session: Within::Only(session),
@@ -67,35 +71,40 @@ pub(super) async fn of_session(
         ..EventFilter::live()
     };
     let last = memory.latest(&filter, TURNS).await?;
-    let mut rows: Vec<Row> = last.iter().map(note::of_event).collect();
-    let tail = Tail::default();
+    let mut rows: Vec<ListRow> = last.iter().map(note::of_event).collect();
+    let tail = Remarks::default();
     // The newest turns must fit.
-    let answer = listed(memory, "events", &rows, ceiling, &tail);
+    let answer = render_rows(memory, "events", &rows, ceiling, &tail);
     rows.truncate(answer.shown);
     rows.reverse();
-    let answer = listed(memory, "events", &rows, ceiling, &tail);
+    let answer = render_rows(memory, "events", &rows, ceiling, &tail);
     let head = if rows.is_empty() { "Nothing was said in it." } else { answer.text.as_str() };
-    Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+    Ok(ToolAnswer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
 }
 
 /// Returns the number of events on a side; zero is allowed.
-fn side(arguments: &mut Arguments, name: &str) -> Result<usize, Mistake> {
+fn side(arguments: &mut Arguments, name: &str) -> Result<usize, CorrectableError> {
     if arguments.number(name)? == Some(0.0) {
         return Ok(0);
     }
     Ok(arguments.count(name, MOST)?.unwrap_or(AROUND) as usize)
 }
 
-async fn around_event(memory: &Memory, id: &str, before: usize, after: usize) -> Result<Vec<Event>, Mistake> {
+async fn around_event(
+    memory: &Memory,
+    id: &str,
+    before: usize,
+    after: usize,
+) -> Result<Vec<Event>, CorrectableError> {
     let id = if let Ok(id) = id.parse::<EventId>() {
         id
     } else {
         let note = note::named(memory, id).await?;
         let source = note.sources.first().map(|source| source.event);
-        source.ok_or_else(|| Mistake::new("It rests on no event."))?
+        source.ok_or_else(|| CorrectableError::new("It rests on no event."))?
     };
     let event = memory.get(id).await?;
-    let Some(kept) = event.kept() else { return Err(Mistake::new("It is erased.")) };
+    let Some(kept) = event.body() else { return Err(CorrectableError::new("It is erased.")) };
     let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
     let earlier = EventFilter { until: Some(kept.occurred_at.plus_micros(1)), ..filter.clone() };
     let mut events = Vec::new();
@@ -118,7 +127,7 @@ async fn around_moment(
     at: Timestamp,
     before: usize,
     after: usize,
-) -> Result<Vec<Event>, Mistake> {
+) -> Result<Vec<Event>, CorrectableError> {
     let mut events = Vec::new();
     if let Some(limit) = NonZeroUsize::new(before) {
         let earlier = EventFilter { until: Some(at), ..EventFilter::live() };

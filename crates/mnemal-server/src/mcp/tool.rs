@@ -42,8 +42,8 @@ impl Profile {
     }
 
     /// Returns the offered tools, in list order.
-    pub(super) fn offers(self) -> Vec<Offer> {
-        let own = |tool: Tool| Offer { name: tool.name(), tool, manner: Manner::Own };
+    pub(super) fn offers(self) -> Vec<OfferedTool> {
+        let own = |tool: Tool| OfferedTool { name: tool.name(), tool, manner: AnswerStyle::Own };
         match self {
             Self::Core => Tool::CORE.into_iter().map(own).collect(),
             Self::Readonly => Tool::full().filter(|tool| tool.is_read_only()).map(own).collect(),
@@ -52,7 +52,7 @@ impl Profile {
             Self::Classic => Tool::CLASSIC.into_iter().map(own).collect(),
             Self::Compat => COMPAT
                 .iter()
-                .map(|(name, tool, manner)| Offer { name, tool: *tool, manner: *manner })
+                .map(|(name, tool, manner)| OfferedTool { name, tool: *tool, manner: *manner })
                 .collect(),
         }
     }
@@ -60,18 +60,18 @@ impl Profile {
 
 /// A tool under its offered name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Offer {
+pub(super) struct OfferedTool {
     /// The name on the wire.
     pub(super) name: &'static str,
     /// The tool behind it.
     pub(super) tool: Tool,
     /// Its style.
-    pub(super) manner: Manner,
+    pub(super) manner: AnswerStyle,
 }
 
 /// The style of a tool's answers, where the source designs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum AnswerStyle {
     /// Default: near hits are shown with a remark, and erasure takes two steps.
     Own,
     /// Lines of notes show their filing; hits without evidence are not shown; an agent deletes its own note in one step.
@@ -82,27 +82,27 @@ pub(super) enum Manner {
 
 /// Tool names of other memory servers, and the tools behind them; their arguments are aliases. Source: PicoBot, RockBot and
 /// nanobot v2.
-const COMPAT: &[(&str, Tool, Manner)] = &[
-    ("memory_store", Tool::Store, Manner::Knowledge),
-    ("memory_recall", Tool::Recall, Manner::Knowledge),
-    ("memory_forget", Tool::Forget, Manner::Knowledge),
-    ("save_memory", Tool::Store, Manner::Filed),
-    ("search_memory", Tool::Recall, Manner::Filed),
-    ("delete_memory", Tool::Forget, Manner::Filed),
-    ("list_memory_categories", Tool::Categories, Manner::Filed),
-    ("save_to_working_memory", Tool::WorkingPut, Manner::Filed),
-    ("get_from_working_memory", Tool::WorkingGet, Manner::Filed),
-    ("list_working_memory", Tool::WorkingFind, Manner::Filed),
-    ("search_working_memory", Tool::WorkingFind, Manner::Filed),
-    ("get_entity", Tool::Entity, Manner::Filed),
-    ("get_relationships", Tool::Relationships, Manner::Filed),
-    ("recall", Tool::Context, Manner::Filed),
+const COMPAT: &[(&str, Tool, AnswerStyle)] = &[
+    ("memory_store", Tool::Store, AnswerStyle::Knowledge),
+    ("memory_recall", Tool::Recall, AnswerStyle::Knowledge),
+    ("memory_forget", Tool::Forget, AnswerStyle::Knowledge),
+    ("save_memory", Tool::Store, AnswerStyle::Filed),
+    ("search_memory", Tool::Recall, AnswerStyle::Filed),
+    ("delete_memory", Tool::Forget, AnswerStyle::Filed),
+    ("list_memory_categories", Tool::Categories, AnswerStyle::Filed),
+    ("save_to_working_memory", Tool::WorkingPut, AnswerStyle::Filed),
+    ("get_from_working_memory", Tool::WorkingGet, AnswerStyle::Filed),
+    ("list_working_memory", Tool::WorkingFind, AnswerStyle::Filed),
+    ("search_working_memory", Tool::WorkingFind, AnswerStyle::Filed),
+    ("get_entity", Tool::Entity, AnswerStyle::Filed),
+    ("get_relationships", Tool::Relationships, AnswerStyle::Filed),
+    ("recall", Tool::Context, AnswerStyle::Filed),
 ];
 
 /// The rights of the caller; tools beyond them are not offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reach {
+pub enum ToolAccess {
     /// None: memory is disabled.
     Nothing,
     /// Reading.
@@ -114,7 +114,7 @@ pub enum Reach {
     Erasing,
 }
 
-impl Reach {
+impl ToolAccess {
     /// Whether a tool is allowed.
     pub(super) fn allows(self, tool: Tool) -> bool {
         match self {

@@ -1,20 +1,21 @@
 //! Background upkeep of an MCP server's space, between the calls of its client.
 
-use mnemal::{Engine, Pace};
+use mnemal::Engine;
+use mnemal::dream::Pace;
 use mnemal_core::{OwnerId, Result};
 
-use crate::mcp::lifecycle::{Ended, GRACE};
+use crate::mcp::lifecycle::{GRACE, InputEnd};
 
 /// The upkeep of one process.
 #[derive(Debug)]
 pub(super) struct Upkeep {
     engine: Engine,
     owner: OwnerId,
-    ended: Ended,
+    ended: InputEnd,
 }
 
 impl Upkeep {
-    pub(super) fn new(engine: Engine, ended: Ended) -> Result<Self> {
+    pub(super) fn new(engine: Engine, ended: InputEnd) -> Result<Self> {
         let owner = OwnerId::new(format!("mcp-{}-{:x}", std::process::id(), engine.now().as_micros()))?;
         Ok(Self { engine, owner, ended })
     }
@@ -28,7 +29,7 @@ impl Upkeep {
             () = self.ended.wait() => return,
         }
         let pace = Pace { grace: GRACE, ..self.engine.settings().extract.pace() };
-        let attended = Box::pin(self.engine.attend(&self.owner, &pace, self.ended.wait())).await;
+        let attended = Box::pin(self.engine.run_background(&self.owner, &pace, self.ended.wait())).await;
         tracing::debug!(?attended, "attended to the space");
     }
 }

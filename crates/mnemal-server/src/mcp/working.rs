@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use mnemal::{Keep, Memory, WorkingItem, WorkingQuery};
+use mnemal::Memory;
+use mnemal::working::{PutOptions, WorkingItem, WorkingQuery};
 use mnemal_core::{Category, KeyPrefix, Tag};
 use serde_json::{Map, Value, json};
 
-use crate::mcp::answer::{Answer, Mistake, Tail};
+use crate::mcp::answer::{CorrectableError, Remarks, ToolAnswer};
 use crate::mcp::arguments::{Arguments, MOST_TOKENS};
 use crate::mcp::store::category_of;
 use crate::mcp::tool::Tool;
@@ -17,37 +18,37 @@ const LONGEST: f64 = 52_560_000.0;
 const CEILING: u32 = 2_000;
 
 /// Stores an entry in the session's namespace.
-pub(super) async fn put(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn put(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::WorkingPut, given);
     let key = arguments.required("key", "give the entry a short name.")?;
     let value = arguments.required("value", "say what to keep for now.")?;
     let ttl = match arguments.number("ttl_minutes")? {
         Some(minutes) if minutes > 0.0 && minutes <= LONGEST => Some(Duration::from_secs_f64(minutes * 60.0)),
-        Some(_) => return Err(Mistake::new("ttl_minutes must be more than 0; leave it out for 5.")),
+        Some(_) => return Err(CorrectableError::new("ttl_minutes must be more than 0; leave it out for 5.")),
         None => None,
     };
-    let keep = Keep { ttl, category: category(&arguments)?, tags: tags(&arguments)? };
+    let keep = PutOptions { ttl, category: category(&arguments)?, tags: tags(&arguments)? };
     let memory = of(memory, &arguments)?;
     let kept = memory.working()?.put(key.trim(), value, keep).await?;
     let evicted: Vec<String> = kept.evicted.iter().map(ToString::to_string).collect();
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     if !evicted.is_empty() {
         tail.say(format!("No room was left: {} went, which would have expired first.", evicted.join(", ")));
     }
     let (key, expires_at) = (kept.key.to_string(), kept.expires_at.to_string());
     let said = format!("Kept as {key} until {expires_at}.");
     let structured = json!({"key": key, "expires_at": expires_at, "evicted": evicted});
-    Ok(Answer { text: tail.behind(&said, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&said, memory.engine(), CEILING), structured })
 }
 
 /// Returns an entry: a plain name is in the session's namespace, a path is used as given.
-pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::WorkingGet, given);
     let key = arguments.required("key", "name the entry; working_find lists them.")?;
     let memory = of(memory, &arguments)?;
     let working = memory.working()?;
     let entry = working.get(key.trim()).await?;
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     let block = memory.fence(&[entry.value], tail.room(memory.engine(), MOST_TOKENS) / 2);
     if block.cut > 0 {
         tail.say("The value goes on; it is too long for one answer.");
@@ -58,11 +59,11 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<An
         "expires_at": entry.expires_at.to_string(),
         "truncated": block.cut > 0,
     });
-    Ok(Answer { text: tail.behind(&block.text, memory.engine(), MOST_TOKENS), structured })
+    Ok(ToolAnswer { text: tail.behind(&block.text, memory.engine(), MOST_TOKENS), structured })
 }
 
 /// Lists entries without their values; with a query, those that share a word with it or have a similar meaning, best first.
-pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<Answer, Mistake> {
+pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::WorkingFind, given);
     let ceiling = arguments.ceiling("max_tokens")?;
     let text = arguments.text("query")?.unwrap_or_default();
@@ -73,7 +74,7 @@ pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<A
     let query = WorkingQuery { prefix, text, category: category(&arguments)?, tags: tags(&arguments)? };
     let searched = working.search(&query).await?;
     let found: Vec<WorkingItem> = searched.value.into_iter().map(|scored| scored.item).collect();
-    let mut tail = Tail::new(arguments.notes);
+    let mut tail = Remarks::new(arguments.notes);
     tail.gaps(&searched.gaps);
     let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
     // Entries appear in the answer twice: for the model, and with more fields for programs.
@@ -85,21 +86,21 @@ pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<A
     let entries: Vec<Value> = found.iter().take(block.lines.len()).map(entry).collect();
     let mut structured = json!({"entries": entries, "truncated": block.cut > 0});
     let fits = |text: &str| memory.engine().count_tokens(text).0 <= ceiling;
-    crate::mcp::tell::cut(&mut structured, &["entries"], fits);
-    Ok(Answer { text: tail.behind(head, memory.engine(), ceiling), structured })
+    crate::mcp::fact_lines::truncate_lists(&mut structured, &["entries"], fits);
+    Ok(ToolAnswer { text: tail.behind(head, memory.engine(), ceiling), structured })
 }
 
 /// Returns the memory of the call's session.
-fn of(memory: &Memory, arguments: &Arguments) -> Result<Memory, Mistake> {
+fn of(memory: &Memory, arguments: &Arguments) -> Result<Memory, CorrectableError> {
     Ok(arguments.session()?.map_or_else(|| memory.clone(), |session| memory.for_session(session)))
 }
 
-fn category(arguments: &Arguments) -> Result<Option<Category>, Mistake> {
+fn category(arguments: &Arguments) -> Result<Option<Category>, CorrectableError> {
     arguments.text("category")?.map(|name| category_of(name.trim())).transpose()
 }
 
-fn tags(arguments: &Arguments) -> Result<Vec<Tag>, Mistake> {
-    let tag = |tag: String| Tag::new(tag).map_err(|error| Mistake::about("tags", &error));
+fn tags(arguments: &Arguments) -> Result<Vec<Tag>, CorrectableError> {
+    let tag = |tag: String| Tag::new(tag).map_err(|error| CorrectableError::about("tags", &error));
     arguments.list("tags")?.into_iter().map(tag).collect()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mnemal_core::{Category, Learning, NoteKey, Result};
 
-use super::{Done, told};
+use super::{ToolResult, failure};
 
 /// The root directory.
 pub(super) const ROOT: &str = "/memories";
@@ -21,21 +21,21 @@ const LEVELS: usize = 2;
 
 /// A path below the root, by segments.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(Vec<String>);
+pub(super) struct VirtualPath(Vec<String>);
 
 /// Parses a path; one that could leave the root is rejected.
-pub(super) fn place(path: &str) -> Done<Place> {
+pub(super) fn parse_path(path: &str) -> ToolResult<VirtualPath> {
     let Some(rest) = path.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
-        return told(format!("The path {path:?} must start with {ROOT}."));
+        return failure(format!("The path {path:?} must start with {ROOT}."));
     };
     let rest = rest.strip_prefix('/').unwrap_or_default();
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     if rest.is_empty() {
-        return Ok(Place(Vec::new()));
+        return Ok(VirtualPath(Vec::new()));
     }
     let mut parts: Vec<String> = rest.split('/').map(str::to_owned).collect();
     if let Some(part) = parts.iter().find(|part| !is_part(part)) {
-        return told(format!(
+        return failure(format!(
             "The path {path:?} is refused because of its part {part:?}: no empty parts, no dots alone, no backslashes, no percent-encoding, no control characters, at most {LONGEST_PART} bytes."
         ));
     }
@@ -45,7 +45,7 @@ pub(super) fn place(path: &str) -> Done<Place> {
     {
         parts.remove(0);
     }
-    Ok(Place(parts))
+    Ok(VirtualPath(parts))
 }
 
 fn is_part(part: &str) -> bool {
@@ -54,14 +54,16 @@ fn is_part(part: &str) -> bool {
     !matches!(part, "" | "." | "..") && part.len() <= LONGEST_PART && is_plain && !is_encoded
 }
 
-impl Place {
+impl VirtualPath {
     pub(super) fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns category and name of a file with this path; an error for the root.
-    pub(super) fn parts(&self) -> Done<(Category, &str)> {
-        let Some((name, above)) = self.0.split_last() else { return told(format!("{ROOT} is a directory.")) };
+    pub(super) fn parts(&self) -> ToolResult<(Category, &str)> {
+        let Some((name, above)) = self.0.split_last() else {
+            return failure(format!("{ROOT} is a directory."));
+        };
         let category = if above.is_empty() { GENERAL.to_owned() } else { above.join("/") };
         Ok((Category::new(category)?, name.strip_suffix(ENDING).unwrap_or(name)))
     }
@@ -83,7 +85,7 @@ impl Place {
 
 /// The files of a space.
 #[derive(Debug)]
-pub(super) struct Tree(BTreeMap<Place, Learning>);
+pub(super) struct Tree(BTreeMap<VirtualPath, Learning>);
 
 impl Tree {
     pub(super) fn new(rows: Vec<Learning>) -> Self {
@@ -93,7 +95,7 @@ impl Tree {
                 GENERAL => Vec::new(),
                 category => category.split('/').map(str::to_owned).collect(),
             };
-            let named = |name: &str| Place([above.as_slice(), &[format!("{name}{ENDING}")]].concat());
+            let named = |name: &str| VirtualPath([above.as_slice(), &[format!("{name}{ENDING}")]].concat());
             let by_id = named(&row.id.to_string());
             let by_key = name(&row).map(named).filter(|place| !files.contains_key(place));
             files.insert(by_key.unwrap_or(by_id), row);
@@ -102,14 +104,14 @@ impl Tree {
     }
 
     /// Returns the note of a path, with or without the extension.
-    pub(super) fn file(&self, place: &Place) -> Option<(&Place, &Learning)> {
+    pub(super) fn file(&self, place: &VirtualPath) -> Option<(&VirtualPath, &Learning)> {
         let (last, above) = place.0.split_last()?;
-        let with_ending = Place([above, &[format!("{last}{ENDING}")]].concat());
+        let with_ending = VirtualPath([above, &[format!("{last}{ENDING}")]].concat());
         self.0.get_key_value(place).or_else(|| self.0.get_key_value(&with_ending))
     }
 
     /// Returns the files below a directory, ordered by path.
-    pub(super) fn below(&self, place: &Place) -> Vec<(&Place, &Learning)> {
+    pub(super) fn below(&self, place: &VirtualPath) -> Vec<(&VirtualPath, &Learning)> {
         self.0.iter().filter(|(path, _)| path.is_below(place)).collect()
     }
 
@@ -122,7 +124,7 @@ impl Tree {
     }
 
     /// Returns the listing of a directory, with sizes; `None` if it does not exist.
-    pub(super) fn listing(&self, place: &Place) -> Option<String> {
+    pub(super) fn listing(&self, place: &VirtualPath) -> Option<String> {
         let files = self.below(place);
         if files.is_empty() && !place.is_root() {
             return None;
@@ -130,7 +132,7 @@ impl Tree {
         let mut sizes: BTreeMap<String, usize> = BTreeMap::from([(place.path(), 0)]);
         for (path, row) in files {
             for depth in place.0.len()..=path.0.len().min(place.0.len() + LEVELS) {
-                let above = Place(path.0.iter().take(depth).cloned().collect());
+                let above = VirtualPath(path.0.iter().take(depth).cloned().collect());
                 *sizes.entry(above.path()).or_default() += row.content.len();
             }
         }

@@ -1,6 +1,7 @@
 //! Extractive answers, the same on every surface.
 
-use mnemal::{Answer, Quote};
+use mnemal::Answer;
+use mnemal::recall::Quote;
 use mnemal_core::{Gap, Source, Span};
 use schemars::JsonSchema;
 use serde::Serialize;

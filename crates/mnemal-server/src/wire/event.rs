@@ -1,11 +1,12 @@
 //! Events, their acknowledgements, and their sessions.
 
-use mnemal::{Ack, Durability, ReadMark, Released};
+use mnemal::events::{Ack, Durability, ReleaseOutcome};
+use mnemal::recall::ReadMark;
 use mnemal_core::{Body, Decision, Event, EventKind, SessionSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::wire::fields::{Fields, told};
+use crate::wire::fields::{Fields, event_fields};
 
 /// An event of the log.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -89,7 +90,7 @@ impl EventForm {
 
 impl From<&Event> for EventForm {
     fn from(event: &Event) -> Self {
-        let kept = event.kept();
+        let kept = event.body();
         let said = kept.map(|kept| &kept.kind);
         let (tool_name, ok) = match said {
             Some(EventKind::ToolCall { tool }) => (Some(tool.to_string()), None),
@@ -98,7 +99,7 @@ impl From<&Event> for EventForm {
         };
         let (decision, operation) = match said {
             Some(EventKind::Decision(decision)) => (Some(verb(decision)), None),
-            Some(EventKind::Operation(operation)) => (None, Some(operation.deed.as_str())),
+            Some(EventKind::Operation(operation)) => (None, Some(operation.kind.as_str())),
             _ => (None, None),
         };
         Self {
@@ -120,12 +121,12 @@ impl From<&Event> for EventForm {
             trust: event.trust.as_str(),
             level: event.level.as_str(),
             quarantined: event.quarantined.as_ref().map(ToString::to_string),
-            metadata: kept.filter(|kept| !kept.metadata.is_empty()).map(|kept| told(&kept.metadata)),
+            metadata: kept.filter(|kept| !kept.metadata.is_empty()).map(|kept| event_fields(&kept.metadata)),
             occurred_at: kept.map(|kept| kept.occurred_at.to_string()),
             recorded_at: event.recorded_at.to_string(),
             erased_at: match event.body {
                 Body::Erased { at } => Some(at.to_string()),
-                Body::Kept(_) => None,
+                Body::Present(_) => None,
             },
             decision,
             operation,
@@ -222,8 +223,8 @@ pub struct ReleasedForm {
     pub created: bool,
 }
 
-impl From<&Released> for ReleasedForm {
-    fn from(released: &Released) -> Self {
+impl From<&ReleaseOutcome> for ReleasedForm {
+    fn from(released: &ReleaseOutcome) -> Self {
         Self {
             id: released.event.to_string(),
             copy_id: released.copy.to_string(),

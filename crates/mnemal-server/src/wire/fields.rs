@@ -40,7 +40,7 @@ pub(crate) fn stored(fields: Fields) -> Result<Metadata> {
 }
 
 /// Returns the fields of an event as their writer gave them; a value that was redacted since is a text.
-pub(crate) fn told(metadata: &Metadata) -> Fields {
+pub(crate) fn event_fields(metadata: &Metadata) -> Fields {
     let typed = metadata.get(TYPED).and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());
     let typed = typed.unwrap_or_default();
     let value = |(name, text): (&String, &String)| {
@@ -67,7 +67,7 @@ mod tests {
         );
         let kept = stored(given.clone()).unwrap();
         assert_eq!((kept["n"].as_str(), kept["x"].as_str()), ("3", "3"));
-        assert_eq!(told(&kept), given);
+        assert_eq!(event_fields(&kept), given);
         let texts = stored(fields(&json!({"a": "b"}))).unwrap();
         assert_eq!(texts.len(), 1, "nothing is added to texts: {texts:?}");
     }
@@ -77,6 +77,6 @@ mod tests {
         assert!(stored(fields(&json!({"$json": "[]"}))).unwrap_err().what().contains("$json"));
         let mut kept = stored(fields(&json!({"o": {"token": "x"}}))).unwrap();
         kept.insert("o".to_owned(), "[redacted]".to_owned());
-        assert_eq!(told(&kept)["o"], "[redacted]");
+        assert_eq!(event_fields(&kept)["o"], "[redacted]");
     }
 }

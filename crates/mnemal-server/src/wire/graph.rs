@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mnemal::{Portrait, Sentence, Sightings, Told};
-use mnemal_core::{Act, Entity, EventId, Grain, Value, WorldTime, Zone};
+use mnemal::graph::{EntityProfile, FactView, MentionStats, SourceSentence};
+use mnemal_core::{Act, Entity, EventId, Granularity, Value, WorldTime, Zone};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub(crate) struct EntityForm {
 }
 
 impl EntityForm {
-    pub(crate) fn new(entity: &Entity, seen: Option<&Sightings>) -> Self {
+    pub(crate) fn new(entity: &Entity, seen: Option<&MentionStats>) -> Self {
         let aliases = entity.names.iter().filter(|name| name.text != entity.name);
         Self {
             id: entity.id.to_string(),
@@ -125,8 +125,8 @@ pub(crate) struct FactForm {
     source_event_ids: Vec<String>,
 }
 
-impl From<&Told> for FactForm {
-    fn from(told: &Told) -> Self {
+impl From<&FactView> for FactForm {
+    fn from(told: &FactView) -> Self {
         let fact = &told.fact;
         Self {
             id: fact.id.to_string(),
@@ -148,8 +148,8 @@ impl From<&Told> for FactForm {
             status: fact.status.as_str(),
             valid_at: fact.valid_at.map(day),
             invalid_at: fact.invalid_at.map(day),
-            valid_grain: fact.valid_grain.map(Grain::as_str),
-            invalid_grain: fact.invalid_grain.map(Grain::as_str),
+            valid_grain: fact.valid_grain.map(Granularity::as_str),
+            invalid_grain: fact.invalid_grain.map(Granularity::as_str),
             created_at: fact.created_at.to_string(),
             expired_at: fact.expired_at.map(|at| at.to_string()),
             source_event_ids: told.events().iter().map(EventId::to_string).collect(),
@@ -181,8 +181,8 @@ pub(crate) struct SentenceForm {
     text: String,
 }
 
-impl From<&Sentence> for SentenceForm {
-    fn from(sentence: &Sentence) -> Self {
+impl From<&SourceSentence> for SentenceForm {
+    fn from(sentence: &SourceSentence) -> Self {
         Self {
             event_id: sentence.source.event.to_string(),
             at: sentence.at.to_string(),
@@ -195,15 +195,15 @@ impl From<&Sentence> for SentenceForm {
 /// A fact with its sentences.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ToldFact")]
-pub(crate) struct ToldForm {
+pub(crate) struct FactViewForm {
     #[serde(flatten)]
     fact: FactForm,
     /// The words that it rests on, oldest first.
     sentences: Vec<SentenceForm>,
 }
 
-impl From<&Told> for ToldForm {
-    fn from(told: &Told) -> Self {
+impl From<&FactView> for FactViewForm {
+    fn from(told: &FactView) -> Self {
         Self { fact: told.into(), sentences: told.sentences.iter().map(SentenceForm::from).collect() }
     }
 }
@@ -211,7 +211,7 @@ impl From<&Told> for ToldForm {
 /// Who is named together with somebody.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Company")]
-pub(crate) struct CompanyForm {
+pub(crate) struct CooccurrenceForm {
     /// Its id.
     id: String,
     /// How it is shown.
@@ -223,7 +223,7 @@ pub(crate) struct CompanyForm {
 /// What is known of somebody or something.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Portrait")]
-pub(crate) struct PortraitForm {
+pub(crate) struct EntityProfileForm {
     #[serde(flatten)]
     entity: EntityForm,
     /// In words what it is: the newest fact of the predicate `description`.
@@ -234,32 +234,32 @@ pub(crate) struct PortraitForm {
     /// The events from which it is known by its names and roles, in the order in which they were read.
     source_event_ids: Vec<String>,
     /// What holds.
-    facts: Vec<ToldForm>,
+    facts: Vec<FactViewForm>,
     /// What held before.
-    past: Vec<ToldForm>,
+    past: Vec<FactViewForm>,
     /// Who is named with it, most often first.
-    company: Vec<CompanyForm>,
+    company: Vec<CooccurrenceForm>,
 }
 
-impl From<&Portrait> for PortraitForm {
-    fn from(portrait: &Portrait) -> Self {
-        let mut entity = EntityForm::new(&portrait.entity, portrait.seen.as_ref());
-        entity.aliases.clone_from(&portrait.aliases);
-        entity.roles = portrait.roles.iter().map(|(owner, role)| format!("{role} of {owner}")).collect();
-        let company = portrait.company.iter().map(|(name, one)| CompanyForm {
+impl From<&EntityProfile> for EntityProfileForm {
+    fn from(profile: &EntityProfile) -> Self {
+        let mut entity = EntityForm::new(&profile.entity, profile.stats.as_ref());
+        entity.aliases.clone_from(&profile.aliases);
+        entity.roles = profile.roles.iter().map(|(owner, role)| format!("{role} of {owner}")).collect();
+        let company = profile.company.iter().map(|(name, one)| CooccurrenceForm {
             id: one.entity.to_string(),
             name: name.clone(),
-            event_count: one.seen.events,
+            event_count: one.stats.events,
         });
         let metadata =
-            portrait.metadata().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+            profile.metadata().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         Self {
             entity,
-            description: portrait.description().map(str::to_owned),
+            description: profile.description().map(str::to_owned),
             metadata: metadata.collect(),
-            source_event_ids: portrait.entity.sources.iter().map(EventId::to_string).collect(),
-            facts: portrait.facts.iter().map(ToldForm::from).collect(),
-            past: portrait.past.iter().map(ToldForm::from).collect(),
+            source_event_ids: profile.entity.sources.iter().map(EventId::to_string).collect(),
+            facts: profile.facts.iter().map(FactViewForm::from).collect(),
+            past: profile.past.iter().map(FactViewForm::from).collect(),
             company: company.collect(),
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::auth::{Issued, KeyEntry};
+use crate::auth::{IssuedKey, KeyEntry};
 
 /// Keys.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -80,8 +80,8 @@ impl fmt::Debug for IssuedForm {
     }
 }
 
-impl From<&Issued> for IssuedForm {
-    fn from(issued: &Issued) -> Self {
+impl From<&IssuedKey> for IssuedForm {
+    fn from(issued: &IssuedKey) -> Self {
         Self { key: KeyForm::from(&issued.entry), secret: issued.secret.expose().to_owned() }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use mnemal::{Erasure, LearntFrom, Memory, Objective, Sentiment, Stored, recommendation};
-use mnemal_core::{EventId, Gap, Learning, LearningKind, LearningStatus, Leave, NoteKey, Tag, Timestamp};
+use mnemal::Memory;
+use mnemal::events::{Erasure, StoredNote};
+use mnemal::learnings::{LearningOrigin, Objective, Sentiment, recommendation};
+use mnemal_core::{Consent, EventId, Gap, Learning, LearningKind, LearningStatus, NoteKey, Tag, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -170,12 +172,12 @@ impl MemoryForm {
             basis: row.basis.as_str(),
             confidence: row.confidence.get(),
             weight: memory.engine().weight(row, now),
-            requires_user_permission: row.leave == Leave::Asked,
+            requires_user_permission: row.consent == Consent::Required,
             session: row.session.to_string(),
             speaker: row.speaker.as_ref().map(ToString::to_string),
             user: row.user.as_ref().map(ToString::to_string),
             tool: row.tool.as_ref().map(ToString::to_string),
-            source: LearntFrom::of(row).map(LearntFrom::as_str),
+            source: LearningOrigin::of(row).map(LearningOrigin::as_str),
             sentiment: is_learnt.then(|| Sentiment::of(row).as_str()),
             recommendation: recommendation(row).map(str::to_owned),
             objective_type: is_learnt.then(|| Objective::of(row).as_str()),
@@ -231,7 +233,7 @@ pub(crate) struct StoredForm {
 }
 
 impl StoredForm {
-    pub(crate) fn new(stored: &Stored, key: Option<&NoteKey>, status: &'static str, of: &[Gap]) -> Self {
+    pub(crate) fn new(stored: &StoredNote, key: Option<&NoteKey>, status: &'static str, of: &[Gap]) -> Self {
         let took_effect = (status != "pending").then_some(status == "active");
         let reason = match (&stored.held_back, status) {
             (Some(rule), _) => Some(format!(

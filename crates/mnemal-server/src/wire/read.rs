@@ -1,13 +1,14 @@
 //! Responses of recall and context, and receipts.
 
-use mnemal::{Context, FoundBy, Hit, Recalled};
+use mnemal::recall::MatchReason;
+use mnemal::{Context, Hit, RecallResult};
 use mnemal_core::{
     Decision, Event, EventId, EventKind, Gap, Omitted, Receipt, ReceiptLine, RecordRef, ScorePart, Source,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::wire::{Fields, GapForm, gaps, told};
+use crate::wire::{Fields, GapForm, event_fields, gaps};
 
 /// One summand of a score.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -120,7 +121,7 @@ impl HitForm {
     /// Returns the form of an event; `None` for an erased one.
     fn of(event: &Event, score: f32, found_by: &'static str) -> Option<Self> {
         let Event { id, trust, level, role, .. } = event;
-        let kept = event.kept()?;
+        let kept = event.body()?;
         let note = match &kept.kind {
             EventKind::Decision(Decision::Remember(note)) => Some(note),
             _ => None,
@@ -134,7 +135,7 @@ impl HitForm {
             key: note.and_then(|note| note.key.as_ref()).map(ToString::to_string),
             category: note.map(|note| note.category.to_string()),
             tags: note.map(|note| note.tags.iter().map(ToString::to_string).collect()).unwrap_or_default(),
-            metadata: Some(told(&kept.metadata)).filter(|fields| !fields.is_empty()),
+            metadata: Some(event_fields(&kept.metadata)).filter(|fields| !fields.is_empty()),
             role: role.as_str(),
             speaker: kept.speaker.as_ref().map(ToString::to_string),
             session: kept.session.to_string(),
@@ -159,7 +160,7 @@ fn explained(hit: &Hit) -> ExplainForm {
 /// What recall answers.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Recalled")]
-pub(crate) struct RecalledForm {
+pub(crate) struct RecallResultForm {
     /// Best first.
     pub(crate) hits: Vec<HitForm>,
     /// The arms that answered.
@@ -172,10 +173,10 @@ pub(crate) struct RecalledForm {
     gaps: Vec<GapForm>,
 }
 
-impl RecalledForm {
+impl RecallResultForm {
     /// Returns the form; hits beyond a number of tokens are dropped.
     pub(crate) fn new(
-        found: &Recalled,
+        found: &RecallResult,
         of: &[Gap],
         detail: Detail,
         within: (u32, impl Fn(&str) -> u32),
@@ -198,7 +199,7 @@ impl RecalledForm {
     /// it.
     pub(crate) fn add_held(&mut self, event: &Event, score: f32, within: (u32, impl Fn(&str) -> u32)) {
         let (most, count) = within;
-        let Some(form) = HitForm::of(event, score, FoundBy::Words.as_str()) else { return };
+        let Some(form) = HitForm::of(event, score, MatchReason::Words.as_str()) else { return };
         let more = self.tokens.saturating_add(count(&form.text));
         if self.truncated || more > most {
             self.truncated = true;

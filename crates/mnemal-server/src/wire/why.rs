@@ -1,13 +1,13 @@
 //! Fact explanations: the competing facts, and what ended a fact.
 
-use mnemal::Weighing;
+use mnemal::graph::FactExplanation;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a fact was weighed against.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Weighing")]
-pub struct WeighingForm {
+pub struct FactExplanationForm {
     /// Claims that were weighed together.
     claims: usize,
     /// Those of them that it rests on.
@@ -33,8 +33,8 @@ pub struct EndForm {
     rule: String,
 }
 
-impl From<&Weighing> for WeighingForm {
-    fn from(of: &Weighing) -> Self {
+impl From<&FactExplanation> for FactExplanationForm {
+    fn from(of: &FactExplanation) -> Self {
         let ended = of.ended.as_ref().map(|end| EndForm {
             reason: end.reason.as_str(),
             by: end.by.to_string(),

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{HeaderMap, Request, StatusCode};
-use mnemal::{Builder, Engine, Spaces, SystemClock};
+use mnemal::ports::SystemClock;
+use mnemal::{Builder, Engine, Spaces};
 use mnemal_core::{Clock as _, SpaceId, Timestamp, UserId, Within};
-use mnemal_server::auth::{Class, Keyring, NewKey, Right, Rights, Secret};
+use mnemal_server::auth::{KeyClass, Keyring, NewKey, Right, Rights, Secret};
 use mnemal_server::http::{Access, Server};
 use mnemal_server::{AuthMode, CompatSettings, ServerSettings};
 use mnemal_testkit::ManualClock;
@@ -48,7 +49,7 @@ fn unhurried() -> ServerSettings {
     ServerSettings { rate_limit_rps: 10_000, rate_limit_burst: 10_000, compat, ..ServerSettings::default() }
 }
 
-fn new_key(class: Class, rights: &[Right], spaces: &[&str]) -> NewKey {
+fn new_key(class: KeyClass, rights: &[Right], spaces: &[&str]) -> NewKey {
     let spaces = spaces.iter().map(|name| SpaceId::new(*name).unwrap()).collect();
     NewKey {
         name: "test".to_owned(),
@@ -87,14 +88,14 @@ impl Api {
         Self { server: server.unwrap(), local, keyring, home, spaces }
     }
 
-    pub(crate) fn key(&self, class: Class, rights: &[Right], spaces: &[&str]) -> Secret {
+    pub(crate) fn key(&self, class: KeyClass, rights: &[Right], spaces: &[&str]) -> Secret {
         self.key_until(class, rights, spaces, None)
     }
 
     /// Creates a key with an expiry.
     pub(crate) fn key_until(
         &self,
-        class: Class,
+        class: KeyClass,
         rights: &[Right],
         spaces: &[&str],
         expires_at: Option<Timestamp>,
@@ -105,7 +106,7 @@ impl Api {
     /// Creates a key of one user.
     pub(crate) fn key_of(&self, user: &str, rights: &[Right], spaces: &[&str]) -> Secret {
         let user = Some(UserId::new(user).unwrap());
-        self.made(NewKey { user, ..new_key(Class::App, rights, spaces) })
+        self.made(NewKey { user, ..new_key(KeyClass::App, rights, spaces) })
     }
 
     fn made(&self, new: NewKey) -> Secret {

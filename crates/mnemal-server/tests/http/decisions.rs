@@ -1,6 +1,6 @@
 //! Decisions about facts and entities over HTTP, and their undo.
 
-use mnemal_server::auth::{Class, Right};
+use mnemal_server::auth::{KeyClass, Right};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -64,7 +64,7 @@ async fn entities_are_renamed_merged_parted_and_that_is_taken_back() {
 async fn an_agent_decides_nothing_in_the_name_of_the_user() {
     let api = Api::new();
     api.post("messages", json!({"messages": [{"role": "user", "content": "I live in Oslo."}]})).await.of(201);
-    let agent = api.key(Class::Agent, &[Right::Read, Right::Write], &["demo"]);
+    let agent = api.key(KeyClass::Agent, &[Right::Read, Right::Write], &["demo"]);
     let fact = json!({"subject": "user", "predicate": "likes", "object": "plum cake"});
     for (path, body) in [
         ("facts", fact),

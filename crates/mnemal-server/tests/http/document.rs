@@ -177,32 +177,35 @@ async fn the_numbers_of_the_last_cycle_are_metrics() {
 
 /// A model that answers a check once, and then rejects.
 #[derive(Debug)]
-struct Once(mnemal::ModelId, std::sync::atomic::AtomicBool);
+struct Once(mnemal::types::ModelId, std::sync::atomic::AtomicBool);
 
 #[async_trait::async_trait]
-impl mnemal::LanguageModel for Once {
-    fn model(&self) -> &mnemal::ModelId {
+impl mnemal::ports::LanguageModel for Once {
+    fn model(&self) -> &mnemal::types::ModelId {
         &self.0
     }
 
     async fn complete(
         &self,
-        permit: &mut mnemal::BackgroundPermit,
-        _prompt: &mnemal::Prompt,
-    ) -> mnemal::Result<mnemal::Completion> {
-        permit.pay(mnemal::TokenCount(60))?;
+        permit: &mut mnemal::model::BackgroundPermit,
+        _prompt: &mnemal::model::Prompt,
+    ) -> mnemal::Result<mnemal::model::Completion> {
+        permit.pay(mnemal::types::TokenCount(60))?;
         if self.1.swap(true, std::sync::atomic::Ordering::SeqCst) {
             return Err(mnemal::Error::invalid("no such key"));
         }
-        let usage = mnemal::Usage { sent: mnemal::TokenCount(40), received: mnemal::TokenCount(2) };
-        Ok(mnemal::Completion { text: "ready".to_owned(), model: self.0.clone(), usage })
+        let usage = mnemal::model::Usage {
+            sent: mnemal::types::TokenCount(40),
+            received: mnemal::types::TokenCount(2),
+        };
+        Ok(mnemal::model::Completion { text: "ready".to_owned(), model: self.0.clone(), usage })
     }
 }
 
 // proves: BA-13 (calls and tokens by purpose and outcome, over all spaces; no words)
 #[tokio::test]
 async fn what_was_asked_of_models_is_counted_by_purpose_and_outcome() {
-    let model = Once(mnemal::ModelId::new("hush").unwrap(), false.into());
+    let model = Once(mnemal::types::ModelId::new("hush").unwrap(), false.into());
     let api = Api::over(mnemal::Engine::builder().with_language_model(std::sync::Arc::new(model)));
     let metrics = async || api.as_key(&api.local, "GET", "/metrics", Value::Null).await.text;
     assert!(!metrics().await.contains("\nmnemal_llm_requests_total{"), "nothing was asked");

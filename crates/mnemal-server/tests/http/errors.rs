@@ -78,7 +78,7 @@ async fn what_is_no_json_or_too_much_is_not_read() {
 async fn a_key_has_a_rate_and_another_is_not_touched_by_it() {
     let settings = ServerSettings { rate_limit_rps: 1, rate_limit_burst: 3, ..ServerSettings::default() };
     let api = Api::with(settings, AuthMode::Auto);
-    let other = api.key(mnemal_server::auth::Class::App, &[mnemal_server::auth::Right::Read], &["demo"]);
+    let other = api.key(mnemal_server::auth::KeyClass::App, &[mnemal_server::auth::Right::Read], &["demo"]);
     for _ in 0..3 {
         api.as_key(&api.local, "GET", "/v1/spaces", Value::Null).await.of(200);
     }

@@ -1,7 +1,7 @@
 //! A client's first session: typical flows.
 
 use mnemal_core::{Decision, FactChoice, FactDecision, Predicate, SpaceId};
-use mnemal_server::auth::{Class, Right};
+use mnemal_server::auth::{KeyClass, Right};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -273,7 +273,8 @@ async fn the_graph_is_read_by_name_and_jobs_say_what_came_of_them() {
     assert!(anna["created_at"].is_string() && anna["source_event_ids"][0].is_string(), "{anna}");
     let memory = api.spaces.open(&SpaceId::new("demo").unwrap()).await.unwrap();
     for (predicate, text) in [("description", "Plays the bassoon."), ("crm_id", "A-17")] {
-        let object = mnemal_core::Value::Literal { text: text.to_owned(), key: mnemal::value_key(text) };
+        let object =
+            mnemal_core::Value::Literal { text: text.to_owned(), key: mnemal::graph::value_key(text) };
         let choice = FactChoice::Add { valid_at: None, invalid_at: None };
         let (subject, predicate) =
             (anna["id"].as_str().unwrap().parse().unwrap(), Predicate::new(predicate).unwrap());
@@ -351,7 +352,7 @@ async fn a_knowledge_base_is_a_space() {
     let on = kb("GET", "", Value::Null).await.of(200);
     let names: Vec<&Value> = on.as_array().unwrap().iter().map(|kb| &kb["kb_name"]).collect();
     assert_eq!(names, ["minutes", "notes"], "what is read into is always on");
-    let bound = api.key(Class::App, &[Right::Read], &["other"]);
+    let bound = api.key(KeyClass::App, &[Right::Read], &["other"]);
     api.as_key(&bound, "GET", "/api/kb/always-on/notes/memories", Value::Null).await.of(404);
 }
 

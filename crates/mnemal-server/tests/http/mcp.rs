@@ -1,6 +1,6 @@
 //! The Model Context Protocol over HTTP, with and without a handshake.
 
-use mnemal_server::auth::{Class, Right, Secret};
+use mnemal_server::auth::{KeyClass, Right, Secret};
 use serde_json::{Value, json};
 
 use crate::api::{Answer, Api};
@@ -67,8 +67,8 @@ async fn whoever_takes_json_or_anything_is_answered() {
 async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
     let api = Api::new();
     api.post("memories", json!({"content": "the heron nests"})).await.of(201);
-    let reader = api.key(Class::Agent, &[Right::Read], &["demo"]);
-    let writer = api.key(Class::Agent, &[Right::Write], &["demo"]);
+    let reader = api.key(KeyClass::Agent, &[Right::Read], &["demo"]);
+    let writer = api.key(KeyClass::Agent, &[Right::Write], &["demo"]);
     let all = names(send(&api, &api.local, "/mcp/demo", &list()).await);
     let without = |hidden: &[&str]| -> Vec<String> {
         all.iter().filter(|name| !hidden.contains(&name.as_str())).cloned().collect()
@@ -84,7 +84,7 @@ async fn a_key_is_offered_what_it_may_do_in_the_spaces_that_it_knows() {
     assert!(refused.json()["error"].is_object(), "{refused:?}");
     assert_eq!(names(send(&api, &writer, "/mcp", &list()).await).len(), 9, "the only space of the key");
     assert_eq!(send(&api, &api.local, "/mcp", &list()).await.of(400)["code"], "space_required");
-    let stranger = api.key(Class::App, &[Right::Write], &["mine"]);
+    let stranger = api.key(KeyClass::App, &[Right::Write], &["mine"]);
     let answer = send(&api, &stranger, "/mcp/demo", &call("memory_recall", &json!({"query": "heron"}))).await;
     assert!(!answer.text.contains("nests"));
     assert_eq!(answer.of(404)["code"], "not_found");

@@ -1,6 +1,6 @@
 //! A client written for mem0's open server.
 
-use mnemal_server::auth::{Class, Right, Secret};
+use mnemal_server::auth::{KeyClass, Right, Secret};
 use mnemal_server::{AuthMode, ServerSettings};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ async fn ask(api: &Api, key: &Secret, method: &str, path: &str, body: Value) -> 
 #[tokio::test]
 async fn memories_are_added_listed_found_changed_and_deleted_under_the_names_of_mem0() {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write, Right::Erase], &["assistant"]);
+    let key = api.key(KeyClass::App, &[Right::Read, Right::Write, Right::Erase], &["assistant"]);
     let ask = async |method: &str, path: &str, body: Value| ask(&api, &key, method, path, body).await;
     let turns = json!([
         {"role": "system", "content": "You are helpful."},
@@ -94,7 +94,7 @@ async fn memories_are_added_listed_found_changed_and_deleted_under_the_names_of_
 #[tokio::test]
 async fn what_is_held_back_is_said_and_is_no_memory() {
     let api = Api::new();
-    let key = api.key(Class::Agent, &[Right::Read, Right::Write], &["assistant"]);
+    let key = api.key(KeyClass::Agent, &[Right::Read, Right::Write], &["assistant"]);
     let ask = async |method: &str, path: &str, body: Value| ask(&api, &key, method, path, body).await;
     let most = 60; // of level agent in a conversation and an hour
     let turns: Vec<Value> = (0..=most)
@@ -131,17 +131,17 @@ async fn what_is_held_back_is_said_and_is_no_memory() {
 async fn the_routes_of_mem0_are_there_where_they_are_switched_on_and_for_a_key_of_one_space() {
     let api = Api::new();
     let rights = [Right::Read, Right::Write, Right::Erase];
-    let key = api.key(Class::App, &rights, &["one", "two"]);
+    let key = api.key(KeyClass::App, &rights, &["one", "two"]);
     let refused = ask(&api, &key, "GET", "/memories?user_id=ana", Value::Null).await.of(400);
     assert_eq!(refused["code"], "space_required");
     assert_eq!(ask(&api, &api.local, "POST", "/reset", Value::Null).await.of(400)["code"], "space_required");
-    let reader = api.key(Class::App, &[Right::Read], &["one"]);
+    let reader = api.key(KeyClass::App, &[Right::Read], &["one"]);
     for (method, path) in [("POST", "/reset"), ("DELETE", "/memories?user_id=ana"), ("POST", "/memories")] {
         assert_eq!(ask(&api, &reader, method, path, Value::Null).await.of(403)["code"], "right_missing");
     }
 
     let off = Api::with(ServerSettings::default(), AuthMode::Auto);
-    let key = off.key(Class::App, &rights, &["one"]);
+    let key = off.key(KeyClass::App, &rights, &["one"]);
     for (method, path) in [("GET", "/memories?user_id=ana"), ("POST", "/reset"), ("GET", "/v1/ping/")] {
         let refused = off.as_key(&key, method, path, Value::Null).await.of(404);
         assert_eq!(refused["code"], "not_found");
@@ -153,7 +153,7 @@ async fn the_routes_of_mem0_are_there_where_they_are_switched_on_and_for_a_key_o
 /// A server with memories of Ana and Bo, and a key of their space.
 async fn of_two() -> (Api, Secret) {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write, Right::Erase], &["assistant"]);
+    let key = api.key(KeyClass::App, &[Right::Read, Right::Write, Right::Erase], &["assistant"]);
     for (owner, text, metadata) in [
         (
             json!({"user_id": "ana", "run_id": "r1"}),
@@ -238,7 +238,7 @@ async fn conditions_of_a_search_and_of_a_list_are_carried_out() {
 #[tokio::test]
 async fn an_application_adds_any_number_of_memories_in_an_hour() {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    let key = api.key(KeyClass::App, &[Right::Read, Right::Write], &["assistant"]);
     let turns: Vec<Value> = (0..150)
         .map(|place| json!({"role": "user", "content": format!("Parcel {place} was sent to Oslo")}))
         .collect();
@@ -254,7 +254,7 @@ async fn an_application_adds_any_number_of_memories_in_an_hour() {
 #[tokio::test]
 async fn a_search_without_a_threshold_leaves_out_what_is_far_below_the_best() {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    let key = api.key(KeyClass::App, &[Right::Read, Right::Write], &["assistant"]);
     for text in [
         "The boiler in the cellar was serviced by Lindqvist in March",
         "The boiler manual lies in the drawer",
@@ -353,7 +353,7 @@ async fn what_is_not_understood_is_refused_by_its_name_and_nothing_is_told_or_er
 #[tokio::test]
 async fn metadata_keeps_its_types_and_an_edit_changes_what_it_names() {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    let key = api.key(KeyClass::App, &[Right::Read, Right::Write], &["assistant"]);
     let ask = async |method: &str, path: &str, body: Value| ask(&api, &key, method, path, body).await;
     let metadata = json!({"n": 3, "yes": true, "list": ["a", 1], "deep": {"k": null}, "digits": "12"});
     let new = json!({"messages": "The kiln is at 900 degrees", "user_id": "ana", "metadata": metadata});
@@ -392,7 +392,7 @@ async fn metadata_keeps_its_types_and_an_edit_changes_what_it_names() {
 #[tokio::test]
 async fn what_was_erased_is_stored_when_a_program_says_it_anew() {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write, Right::Erase], &["assistant"]);
+    let key = api.key(KeyClass::App, &[Right::Read, Right::Write, Right::Erase], &["assistant"]);
     let ask = async |method: &str, path: &str, body: Value| ask(&api, &key, method, path, body).await;
     let rents = |user: &str| json!({"messages": [{"role": "user", "content": "Rents a canoe on the lake"}], "user_id": user});
     let stored = ask("POST", "/memories", rents("ana")).await.of(200);
@@ -424,7 +424,7 @@ async fn what_was_erased_is_stored_when_a_program_says_it_anew() {
 #[tokio::test]
 async fn clients_of_mem0_find_their_paths_and_their_header() {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write, Right::Erase], &["assistant"]);
+    let key = api.key(KeyClass::App, &[Right::Read, Right::Write, Right::Erase], &["assistant"]);
     let ask = async |method: &str, path: &str, body: Value| {
         let mut request = Api::request(method, path, &key);
         request.headers_mut().unwrap().remove("authorization");
@@ -530,7 +530,7 @@ fn with(body: Value, more: &Value) -> Value {
 #[tokio::test]
 async fn programs_that_speak_the_protocol_of_mem0_store_and_find_what_is_theirs() {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    let key = api.key(KeyClass::App, &[Right::Read, Right::Write], &["assistant"]);
     for (place, Program { header: (name, before), search: (path, search), add, scope }) in
         programs().into_iter().enumerate()
     {
@@ -561,7 +561,7 @@ async fn programs_that_speak_the_protocol_of_mem0_store_and_find_what_is_theirs(
 #[tokio::test]
 async fn a_program_may_say_its_name_beside_what_it_adds_and_asks() {
     let api = Api::new();
-    let key = api.key(Class::App, &[Right::Read, Right::Write], &["assistant"]);
+    let key = api.key(KeyClass::App, &[Right::Read, Right::Write], &["assistant"]);
     let new = json!({"messages": "The pier is closed", "user_id": "ana", "source": "OPENCLAW"});
     ask(&api, &key, "POST", "/v3/memories/add/", new).await.of(200);
     let asked = json!({"query": "pier", "filters": {"user_id": "ana"}, "source": "OPENCLAW"});

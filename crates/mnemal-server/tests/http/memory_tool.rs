@@ -362,7 +362,7 @@ proptest! {
             assert_eq!(holding.count(), files.0.len());
             for row in rows {
                 let event = memory.get(row.sources[0].event).await.unwrap();
-                assert_eq!(event.kept().unwrap().origin, Origin::Assistant);
+                assert_eq!(event.body().unwrap().origin, Origin::Assistant);
             }
         });
     }

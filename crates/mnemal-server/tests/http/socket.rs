@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal::{
-    AlwaysOn, Document, Engine, Inbox, InboxFate, InboxItem, InboxStanding, Metadata, Passage, Result,
-};
+use mnemal::admin::AlwaysOn;
+use mnemal::events::{Document, InboxCounts, InboxItem, InboxOutcome, Metadata, Passage};
+use mnemal::ports::Inbox;
+use mnemal::{Engine, Result};
 use mnemal_core::SpaceId;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -107,11 +108,11 @@ async fn a_server_on_a_socket_answers_streams_and_ends_without_losing_what_it_sa
 #[derive(Debug)]
 struct Letter {
     waiting: Mutex<Option<InboxItem>>,
-    put_away: Mutex<Option<oneshot::Sender<InboxFate>>>,
+    put_away: Mutex<Option<oneshot::Sender<InboxOutcome>>>,
 }
 
 impl Letter {
-    fn new(text: &str) -> (Self, oneshot::Receiver<InboxFate>) {
+    fn new(text: &str) -> (Self, oneshot::Receiver<InboxOutcome>) {
         let document = Document {
             name: "letter".to_owned(),
             kind: "txt".to_owned(),
@@ -130,15 +131,15 @@ impl Letter {
 
 #[async_trait]
 impl Inbox for Letter {
-    async fn standing(&self) -> Result<InboxStanding> {
-        Ok(InboxStanding::default())
+    async fn counts(&self) -> Result<InboxCounts> {
+        Ok(InboxCounts::default())
     }
 
     async fn poll(&self, _limit: NonZeroUsize) -> Result<Vec<InboxItem>> {
         Ok(self.waiting.lock().unwrap().iter().cloned().collect())
     }
 
-    async fn settle(&self, _item: &InboxItem, fate: &InboxFate) -> Result<()> {
+    async fn settle(&self, _item: &InboxItem, fate: &InboxOutcome) -> Result<()> {
         self.waiting.lock().unwrap().take();
         if let Some(put_away) = self.put_away.lock().unwrap().take() {
             put_away.send(fate.clone()).unwrap();
@@ -163,7 +164,7 @@ async fn the_inbox_of_an_always_on_space_is_read_although_nobody_asks() {
     let server = api.server.clone();
     let serving = tokio::spawn(async move { server.serve(listener, async { ended.await.unwrap() }).await });
     let fate = tokio::time::timeout(PATIENCE, put_away).await.unwrap().unwrap();
-    assert_eq!(fate, InboxFate::Taken);
+    assert_eq!(fate, InboxOutcome::Ingested);
     end.send(()).unwrap();
     tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap().unwrap();
     assert_eq!(api.spaces.n_open(), 0, "whoever attended to a space has let it go");

@@ -1,6 +1,6 @@
 //! Further guarantees of single routes.
 
-use mnemal_server::auth::{Class, Right};
+use mnemal_server::auth::{KeyClass, Right};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -116,7 +116,7 @@ async fn a_removed_space_leaves_no_file_and_only_an_administrator_removes_it() {
     };
     assert!(files().iter().any(|name| name == "notes.db-wal"), "{:?}", files());
     let rights = [Right::Read, Right::Write, Right::Erase];
-    let user = api.key(Class::App, &rights, &["notes"]);
+    let user = api.key(KeyClass::App, &rights, &["notes"]);
     let refused = api.as_key(&user, "DELETE", &at("?confirm=notes"), Value::Null).await.of(403);
     assert_eq!(refused["code"], "right_missing");
     assert_eq!(ask("DELETE", &at(""), Value::Null).await.of(409)["code"], "confirmation_required");
@@ -135,8 +135,8 @@ async fn several_spaces_are_read_where_they_are_named_and_no_space_is_meant_with
         let path = format!("/v1/spaces/{space}/events");
         api.as_key(&api.local, "POST", &path, json!({"content": text})).await.of(201);
     }
-    let key = api.key(Class::App, &[Right::Read], &["red"]);
-    let both = api.key(Class::App, &[Right::Read], &["red", "blue"]);
+    let key = api.key(KeyClass::App, &[Right::Read], &["red"]);
+    let both = api.key(KeyClass::App, &[Right::Read], &["red", "blue"]);
     let asked = async |key: &mnemal_server::auth::Secret, spaces: Value| {
         let body = json!({"query": "where is the heron?", "spaces": spaces});
         api.as_key(key, "POST", "/v1/spaces/red/recall", body).await
@@ -187,7 +187,7 @@ async fn a_text_for_a_knowledge_base_makes_it_and_is_recalled_at_once() {
     let again = ask(json!({"kb_name": "fresh", "text": text, "source": "mail"})).await.of(202);
     assert_eq!((&again["result"]["stored"], &again["result"]["duplicates"]), (&json!(0), &json!(1)));
     assert_eq!(ask(json!({"kb_name": "fresh", "text": " "})).await.of(400)["code"], "invalid_request");
-    let reader = api.key(Class::App, &[Right::Read], &["fresh"]);
+    let reader = api.key(KeyClass::App, &[Right::Read], &["fresh"]);
     let body = json!({"kb_name": "fresh", "text": "x"});
     api.as_key(&reader, "POST", "/api/kb/always-on/ingest", body).await.of(403);
 }
@@ -306,7 +306,7 @@ async fn a_store_of_an_application_keeps_every_item_and_an_agent_keeps_none() {
     assert_eq!(note["status"], "active", "the agent has its hour still: {note}");
     let orders = api.post("memories", json!({"content": ORDERS, "writer": "application"})).await.of(201);
     assert_eq!(orders["status"], "quarantined", "{orders}");
-    let agent = api.key(Class::Agent, &[Right::Write], &["demo"]);
+    let agent = api.key(KeyClass::Agent, &[Right::Write], &["demo"]);
     let refused = api.as_key(&agent, "PUT", "/v1/spaces/demo/memories/by-key/k", item(0)).await.of(403);
     assert_eq!(refused["code"], "app_key_needed");
     api.post("memories", json!({"content": "x", "writer": "user"})).await.of(400);

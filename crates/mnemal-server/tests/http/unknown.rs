@@ -8,13 +8,13 @@ use crate::api::Api;
 const NAME: &str = "no_such_name";
 
 /// An operation of the document with a callable path.
-struct Asked {
+struct RequestCase {
     method: String,
     path: String,
     body: Option<Value>,
 }
 
-fn operations(document: &Value) -> Vec<Asked> {
+fn operations(document: &Value) -> Vec<RequestCase> {
     let mut found = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
@@ -25,7 +25,7 @@ fn operations(document: &Value) -> Vec<Asked> {
             };
             let body = operation.pointer("/requestBody/content/application~1json/schema").cloned();
             let path = path.split('/').map(segment).collect::<Vec<_>>().join("/");
-            found.push(Asked { method: method.to_uppercase(), path, body });
+            found.push(RequestCase { method: method.to_uppercase(), path, body });
         }
     }
     assert!(found.len() > 90, "{}", found.len());
@@ -69,7 +69,7 @@ async fn a_name_that_a_query_does_not_know_is_refused_on_every_route() {
     let api = Api::new();
     api.post("events", json!({"content": "The lift is loud"})).await.of(201);
     let document = api.as_key(&api.local, "GET", "/openapi.json", Value::Null).await.of(200);
-    for Asked { method, path, body } in operations(&document) {
+    for RequestCase { method, path, body } in operations(&document) {
         let body = body.map_or(Value::Null, |_| json!({}));
         let refused = api.as_key(&api.local, &method, &format!("{path}?{NAME}=1"), body).await.of(400);
         assert!(refused["detail"].as_str().unwrap().contains(NAME), "{method} {path}: {refused}");
@@ -83,7 +83,7 @@ async fn a_name_that_a_body_does_not_know_is_refused_on_every_route_and_at_every
     api.post("events", json!({"content": "The lift is loud"})).await.of(201);
     let document = api.as_key(&api.local, "GET", "/openapi.json", Value::Null).await.of(200);
     let mut deep = 0;
-    for Asked { method, path, body } in operations(&document) {
+    for RequestCase { method, path, body } in operations(&document) {
         let is_stream = document["paths"].to_string().is_empty() || path.ends_with("/import");
         if is_stream {
             continue;

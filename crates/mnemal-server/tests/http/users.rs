@@ -19,7 +19,7 @@ fn leak(text: &str) -> Option<&'static str> {
 }
 
 /// Ids and names of Ada's records.
-struct Known {
+struct UserFixture {
     ids: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ async fn ask(api: &Api, key: &Secret, (method, path): (&str, &str), body: Value)
 }
 
 /// Stores the same kinds of records for a user, with distinct words.
-async fn planted(api: &Api, key: &Secret, [friend, thing, bird]: [&str; 3]) -> Known {
+async fn planted(api: &Api, key: &Secret, [friend, thing, bird]: [&str; 3]) -> UserFixture {
     let said = format!("My friend Ronja {friend} lives in Kiruna and keeps a {thing}.");
     let turns =
         json!({"session": "talk", "channel": "mail", "messages": [{"role": "user", "content": said}]});
@@ -44,7 +44,7 @@ async fn planted(api: &Api, key: &Secret, [friend, thing, bird]: [&str; 3]) -> K
     let facts = ask(api, key, ("GET", "facts"), Value::Null).await;
     let first = |list: &Value| list["items"][0]["id"].as_str().unwrap_or_default().to_owned();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    Known {
+    UserFixture {
         ids: vec![
             text(&stored["event_ids"][0]),
             text(&note["id"]),

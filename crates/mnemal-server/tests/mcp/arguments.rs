@@ -191,7 +191,7 @@ async fn every_plane_and_every_control_character_goes_in_and_comes_back_as_one_s
             let found = client.call(tool, json!({"query": text})).await;
             assert!(!found.is_error, "{number}: {found:?}");
             let lines: Vec<&str> =
-                found.text.lines().filter(|line| mnemal::line_number(line).is_some()).collect();
+                found.text.lines().filter(|line| mnemal::context::line_number(line).is_some()).collect();
             assert!(!lines.is_empty(), "{number}: {found:?}");
             assert_eq!(
                 found.text.matches("<mnemal-context").count(),

@@ -2,7 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use mnemal::{Cursor, Decision, Event, EventFilter, EventKind, Message, Origin};
+use mnemal::events::Cursor;
+use mnemal::{Decision, Event, EventFilter, EventKind, Message, Origin};
 use mnemal_server::mcp::{Options, Profile};
 use serde_json::{Value, json};
 
@@ -99,9 +100,9 @@ async fn the_graph_is_memory_like_any_other() {
     let all =
         memory.scan(&EventFilter::all(), Cursor::START, NonZeroUsize::new(1_000).unwrap()).await.unwrap();
     let away = |event: &&Event| {
-        event.kept().is_some_and(|kept| matches!(kept.kind, EventKind::Decision(Decision::Archive(_))))
+        event.body().is_some_and(|kept| matches!(kept.kind, EventKind::Decision(Decision::Archive(_))))
     };
-    let away: Vec<Origin> = all.iter().filter(away).filter_map(Event::kept).map(|kept| kept.origin).collect();
+    let away: Vec<Origin> = all.iter().filter(away).filter_map(Event::body).map(|kept| kept.origin).collect();
     assert!(away.len() >= 2 && away.iter().all(|origin| *origin == Origin::Assistant), "{away:?}");
     let recalled = core.call("memory_recall", json!({"query": "tea", "kinds": ["memory"]})).await;
     assert!(!recalled.text.contains("likes tea"), "{}", recalled.text);

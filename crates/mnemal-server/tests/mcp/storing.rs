@@ -37,7 +37,7 @@ async fn a_note_has_the_agents_origin_whatever_the_call_says() {
         ("ops", "calendar", "s1")
     );
     let event = memory.get(note.sources[0].event).await.unwrap();
-    let kept = event.kept().unwrap();
+    let kept = event.body().unwrap();
     assert_eq!((kept.origin, kept.channel.as_str()), (Origin::Assistant, "mcp"));
 }
 

@@ -32,7 +32,7 @@ pub(super) fn put_id(out: &mut Vec<u8>, id: u128) {
 }
 
 /// Returns the index of a value in a list, appending it if it is new.
-pub(super) fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
+pub(super) fn intern<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
     if let Some(place) = all.iter().position(|known| *known == one) {
         return place;
     }

@@ -8,15 +8,15 @@
 use std::collections::HashMap;
 
 use mnemal_core::{
-    Act, Confidence, Entity, EntityId, EntityKind, EntityName, EventId, Fact, FactId, FactStatus, Grain,
-    Joined, NamedBy, Predicate, Producer, Reason, Result, RuleId, Says, SessionId, Source, Span, Speaker,
-    Superseded, Support, Tie, Timestamp, Value, WorldTime,
+    Act, Confidence, Entity, EntityId, EntityKind, EntityMerge, EntityName, EventId, Fact, FactId,
+    FactStatus, Granularity, IdentityClaim, IdentityKind, NamingDecision, Predicate, Producer, Reason,
+    Result, RuleId, SessionId, Source, Span, Speaker, Supersession, Support, Timestamp, Value, WorldTime,
 };
 
 use super::bytes::{Input, corrupt, put_id, put_length, put_share, put_small, put_text, put_varint, zigzag};
 use super::{level, level_code, seal, unsealed};
 use crate::entry::{trust, trust_code};
-use crate::row::{known, named};
+use crate::row::{named, required};
 
 /// Version of fact rows; incremented with every change of the format.
 const FACT: u8 = 1;
@@ -29,14 +29,14 @@ const MOSTLY: usize = 512;
 
 /// Interned values, referenced by number in order of first use.
 #[derive(Debug, Default)]
-struct Called<'r> {
+struct Interner<'r> {
     texts: HashMap<&'r str, usize>,
     entities: HashMap<EntityId, usize>,
 }
 
 /// A row that is being written.
-struct Output<'r> {
-    called: Called<'r>,
+struct RowWriter<'r> {
+    called: Interner<'r>,
     /// The interned texts, in stored form.
     texts: Vec<u8>,
     /// The interned entities, in stored form.
@@ -44,10 +44,10 @@ struct Output<'r> {
     rest: Vec<u8>,
 }
 
-impl<'r> Output<'r> {
+impl<'r> RowWriter<'r> {
     fn new(capacity: usize) -> Self {
         Self {
-            called: Called::default(),
+            called: Interner::default(),
             texts: Vec::with_capacity(MOSTLY),
             entities: Vec::new(),
             rest: Vec::with_capacity(capacity),
@@ -55,16 +55,16 @@ impl<'r> Output<'r> {
     }
 
     fn text(&mut self, text: &'r str) {
-        let place = self.place(text);
+        let place = self.intern(text);
         put_length(&mut self.rest, place);
     }
 
     fn opt_text(&mut self, text: Option<&'r str>) {
-        let place = text.map_or(0, |text| self.place(text) + 1);
+        let place = text.map_or(0, |text| self.intern(text) + 1);
         put_length(&mut self.rest, place);
     }
 
-    fn place(&mut self, text: &'r str) -> usize {
+    fn intern(&mut self, text: &'r str) -> usize {
         let next = self.called.texts.len();
         *self.called.texts.entry(text).or_insert_with(|| {
             put_text(&mut self.texts, text);
@@ -116,7 +116,7 @@ impl<'r> Output<'r> {
 
 /// Writes a fact.
 pub(crate) fn encode_fact(fact: &Fact) -> Vec<u8> {
-    let mut out = Output::new(fact.supports.len() * SUPPORT + MOSTLY);
+    let mut out = RowWriter::new(fact.supports.len() * SUPPORT + MOSTLY);
     out.id(fact.id.0);
     out.entity(fact.subject);
     out.text(fact.predicate.as_str());
@@ -127,7 +127,7 @@ pub(crate) fn encode_fact(fact: &Fact) -> Vec<u8> {
         out.opt_signed(at.map(WorldTime::as_seconds));
     }
     for grain in [fact.valid_grain, fact.invalid_grain] {
-        out.opt_text(grain.map(Grain::as_str));
+        out.opt_text(grain.map(Granularity::as_str));
     }
     out.signed(fact.created_at.as_micros());
     out.opt_signed(fact.expired_at.map(Timestamp::as_micros));
@@ -147,7 +147,7 @@ pub(crate) fn encode_fact(fact: &Fact) -> Vec<u8> {
     out.end(FACT)
 }
 
-fn put_value<'r>(out: &mut Output<'r>, value: &'r Value) {
+fn put_value<'r>(out: &mut RowWriter<'r>, value: &'r Value) {
     match value {
         Value::Entity(id) => {
             out.rest.push(0);
@@ -161,7 +161,7 @@ fn put_value<'r>(out: &mut Output<'r>, value: &'r Value) {
     }
 }
 
-fn put_support<'r>(out: &mut Output<'r>, support: &'r Support, before: &mut (i64, i64)) {
+fn put_support<'r>(out: &mut RowWriter<'r>, support: &'r Support, before: &mut (i64, i64)) {
     out.id(support.source.event.0);
     put_small(&mut out.rest, support.source.span.start);
     put_small(&mut out.rest, support.source.span.end);
@@ -172,7 +172,7 @@ fn put_support<'r>(out: &mut Output<'r>, support: &'r Support, before: &mut (i64
     for at in [support.valid_at, support.invalid_at] {
         out.opt_signed(at.map(WorldTime::as_seconds));
     }
-    out.opt_text(support.grain.map(Grain::as_str));
+    out.opt_text(support.grain.map(Granularity::as_str));
     let (occurred, recorded) = (support.occurred_at.as_micros(), support.recorded_at.as_micros());
     out.signed(occurred.wrapping_sub(before.0));
     out.signed(recorded.wrapping_sub(before.1));
@@ -185,7 +185,7 @@ fn put_support<'r>(out: &mut Output<'r>, support: &'r Support, before: &mut (i64
 
 /// Writes an entity.
 pub(crate) fn encode_entity(entity: &Entity) -> Vec<u8> {
-    let mut out = Output::new(entity.sources.len() * size_of::<EventId>() + MOSTLY);
+    let mut out = RowWriter::new(entity.sources.len() * size_of::<EventId>() + MOSTLY);
     out.id(entity.id.0);
     out.text(entity.kind.as_str());
     out.opt_text(entity.kind_word.as_deref());
@@ -208,19 +208,19 @@ pub(crate) fn encode_entity(entity: &Entity) -> Vec<u8> {
         out.entity(*owner);
         out.text(role);
     }
-    put_length(&mut out.rest, entity.joined.len());
-    for joined in &entity.joined {
-        out.entity(joined.into);
-        out.id(joined.source.0);
-        out.signed(joined.created_at.as_micros());
-        out.opt_signed(joined.expired_at.map(Timestamp::as_micros));
+    put_length(&mut out.rest, entity.merges.len());
+    for merge in &entity.merges {
+        out.entity(merge.into);
+        out.id(merge.source.0);
+        out.signed(merge.created_at.as_micros());
+        out.opt_signed(merge.expired_at.map(Timestamp::as_micros));
     }
-    put_length(&mut out.rest, entity.ties.len());
-    for tie in &entity.ties {
-        out.entity(tie.other);
-        out.text(tie.says.as_str());
-        out.id(tie.source.0);
-        put_small(&mut out.rest, tie.ordinal);
+    put_length(&mut out.rest, entity.identity_claims.len());
+    for claim in &entity.identity_claims {
+        out.entity(claim.other);
+        out.text(claim.kind.as_str());
+        out.id(claim.source.0);
+        put_small(&mut out.rest, claim.ordinal);
     }
     put_length(&mut out.rest, entity.sources.len());
     for event in &entity.sources {
@@ -237,13 +237,13 @@ pub(crate) fn encode_entity(entity: &Entity) -> Vec<u8> {
 }
 
 /// A row that is being read.
-struct Stored<'a> {
+struct RowReader<'a> {
     texts: Vec<&'a str>,
     entities: Vec<EntityId>,
     rest: Input<'a>,
 }
 
-impl<'a> Stored<'a> {
+impl<'a> RowReader<'a> {
     fn open(stored: &'a [u8], version: u8, what: &str) -> Result<Self> {
         let mut rest = unsealed(stored, version, what)?;
         let texts = rest.count(1)?;
@@ -255,19 +255,19 @@ impl<'a> Stored<'a> {
 
     fn text(&mut self) -> Result<&'a str> {
         let place = self.rest.length()?;
-        known(self.texts.get(place).copied())
+        required(self.texts.get(place).copied())
     }
 
     fn opt_text(&mut self) -> Result<Option<&'a str>> {
         match self.rest.length()? {
             0 => Ok(None),
-            place => known(self.texts.get(place - 1).copied()).map(Some),
+            place => required(self.texts.get(place - 1).copied()).map(Some),
         }
     }
 
     fn entity(&mut self) -> Result<EntityId> {
         let place = self.rest.length()?;
-        known(self.entities.get(place).copied())
+        required(self.entities.get(place).copied())
     }
 
     fn event(&mut self) -> Result<EventId> {
@@ -294,12 +294,12 @@ impl<'a> Stored<'a> {
         Ok(self.opt_signed()?.map(WorldTime::from_seconds))
     }
 
-    fn grain(&mut self) -> Result<Option<Grain>> {
-        self.opt_text()?.map(|name| known(Grain::from_name(name))).transpose()
+    fn grain(&mut self) -> Result<Option<Granularity>> {
+        self.opt_text()?.map(|name| required(Granularity::from_name(name))).transpose()
     }
 
     fn act(&mut self) -> Result<Act> {
-        known(Act::from_name(self.text()?))
+        required(Act::from_name(self.text()?))
     }
 
     fn rule(&mut self) -> Result<RuleId> {
@@ -338,7 +338,7 @@ fn time(micros: i64) -> Result<Timestamp> {
 /// # Errors
 /// `Corrupt` for anything that [`encode_fact`] does not write; never panics, never allocates more than the bytes justify.
 pub(crate) fn decode_fact(stored: &[u8]) -> Result<Fact> {
-    let mut stored = Stored::open(stored, FACT, "a fact")?;
+    let mut stored = RowReader::open(stored, FACT, "a fact")?;
     let from = &mut stored;
     let id = FactId(from.rest.id()?);
     let subject = from.entity()?;
@@ -348,11 +348,11 @@ pub(crate) fn decode_fact(stored: &[u8]) -> Result<Fact> {
     let (valid_at, invalid_at) = (from.opt_world()?, from.opt_world()?);
     let (valid_grain, invalid_grain) = (from.grain()?, from.grain()?);
     let (created_at, expired_at) = (from.time()?, from.opt_time()?);
-    let status = known(FactStatus::from_name(from.text()?))?;
+    let status = required(FactStatus::from_name(from.text()?))?;
     let superseded = match from.opt_text()? {
         None => None,
-        Some(reason) => Some(Superseded {
-            reason: known(Reason::from_name(reason))?,
+        Some(reason) => Some(Supersession {
+            reason: required(Reason::from_name(reason))?,
             by: EventId(from.rest.id()?),
             rule: from.rule()?,
         }),
@@ -384,7 +384,7 @@ pub(crate) fn decode_fact(stored: &[u8]) -> Result<Fact> {
     })
 }
 
-fn support(from: &mut Stored<'_>, before: &mut (i64, i64)) -> Result<Support> {
+fn support(from: &mut RowReader<'_>, before: &mut (i64, i64)) -> Result<Support> {
     let event = from.event()?;
     let source = Source { event, span: Span { start: from.rest.small()?, end: from.rest.small()? } };
     let (rule, subject, object, act) = (from.rule()?, from.entity()?, from.value()?, from.act()?);
@@ -416,33 +416,34 @@ fn support(from: &mut Stored<'_>, before: &mut (i64, i64)) -> Result<Support> {
 /// As [`decode_fact`].
 pub(crate) fn decode_entity(stored: &[u8]) -> Result<Entity> {
     let version = if stored.first() == Some(&1) { 1 } else { ENTITY };
-    let mut stored = Stored::open(stored, version, "an entity")?;
+    let mut stored = RowReader::open(stored, version, "an entity")?;
     let from = &mut stored;
     let id = EntityId(from.rest.id()?);
-    let kind = known(EntityKind::from_name(from.text()?))?;
+    let kind = required(EntityKind::from_name(from.text()?))?;
     let kind_word = from.opt_text()?.map(str::to_owned);
     let (name, made_as) = (from.text()?.to_owned(), from.text()?.to_owned());
     let (names, chosen) = (from.many(21, entity_name)?, from.many(21, entity_name)?);
     let roles = from.many(2, |from| Ok((from.entity()?, from.text()?.to_owned())))?;
-    let joined = from.many(19, |from| {
-        Ok(Joined {
+    let merges = from.many(19, |from| {
+        Ok(EntityMerge {
             into: from.entity()?,
             source: from.event()?,
             created_at: from.time()?,
             expired_at: from.opt_time()?,
         })
     })?;
-    let ties = from.many(19, |from| {
-        Ok(Tie {
+    let identity_claims = from.many(19, |from| {
+        Ok(IdentityClaim {
             other: from.entity()?,
-            says: known(Says::from_name(from.text()?))?,
+            kind: required(IdentityKind::from_name(from.text()?))?,
             source: from.event()?,
             ordinal: from.rest.small()?,
         })
     })?;
-    let sources = from.many(size_of::<EventId>(), Stored::event)?;
-    let named_by =
-        |from: &mut Stored<'_>| Ok(NamedBy { decision: from.event()?, expired_at: from.opt_time()? });
+    let sources = from.many(size_of::<EventId>(), RowReader::event)?;
+    let named_by = |from: &mut RowReader<'_>| {
+        Ok(NamingDecision { decision: from.event()?, expired_at: from.opt_time()? })
+    };
     let decisions = if version == 1 { Vec::new() } else { from.many(17, named_by)? };
     let (created_at, producer) = (from.time()?, from.producer()?);
     from.end()?;
@@ -455,8 +456,8 @@ pub(crate) fn decode_entity(stored: &[u8]) -> Result<Entity> {
         names,
         chosen,
         roles,
-        joined,
-        ties,
+        merges,
+        identity_claims,
         sources,
         decisions,
         created_at,
@@ -464,7 +465,7 @@ pub(crate) fn decode_entity(stored: &[u8]) -> Result<Entity> {
     })
 }
 
-fn entity_name(from: &mut Stored<'_>) -> Result<EntityName> {
+fn entity_name(from: &mut RowReader<'_>) -> Result<EntityName> {
     Ok(EntityName {
         text: from.text()?.to_owned(),
         key: from.text()?.to_owned(),
@@ -499,7 +500,7 @@ mod tests {
             act: Act::Assert,
             valid_at: Some(WorldTime::from_seconds(-5)),
             invalid_at: None,
-            grain: Some(Grain::Month),
+            grain: Some(Granularity::Month),
             occurred_at: at(1_000),
             recorded_at: at(2_000_000),
             session: SessionId::new("monday").unwrap(),
@@ -536,12 +537,12 @@ mod tests {
             act: Act::Assert,
             valid_at: Some(WorldTime::from_seconds(i64::MIN)),
             invalid_at: Some(WorldTime::from_seconds(12)),
-            valid_grain: Some(Grain::Month),
-            invalid_grain: Some(Grain::Day),
+            valid_grain: Some(Granularity::Month),
+            invalid_grain: Some(Granularity::Day),
             created_at: at(3_000_000),
             expired_at: Some(at(9_000_000)),
             status: FactStatus::Superseded,
-            superseded: Some(Superseded {
+            superseded: Some(Supersession {
                 reason: Reason::UserCorrection,
                 by: EventId(8),
                 rule: RuleId::new("en.lives.2").unwrap(),
@@ -574,16 +575,21 @@ mod tests {
             names: vec![a_name("Ana", None), a_name("Annie", Some(at(20)))],
             chosen: vec![a_name("Ána", None)],
             roles: vec![(EntityId(1), "sister".to_owned()), (EntityId(7), "friend".to_owned())],
-            joined: vec![Joined {
+            merges: vec![EntityMerge {
                 into: EntityId(9),
                 source: EventId(4),
                 created_at: at(1),
                 expired_at: Some(at(2)),
             }],
-            ties: vec![Tie { other: EntityId(9), says: Says::Merged, source: EventId(4), ordinal: 3 }],
+            identity_claims: vec![IdentityClaim {
+                other: EntityId(9),
+                kind: IdentityKind::Merged,
+                source: EventId(4),
+                ordinal: 3,
+            }],
             sources: vec![EventId(2), EventId(u128::MAX)],
             decisions: [None, Some(at(11))]
-                .map(|expired_at| NamedBy { decision: EventId(2), expired_at })
+                .map(|expired_at| NamingDecision { decision: EventId(2), expired_at })
                 .to_vec(),
             created_at: at(9),
             producer: Producer { id: "graph rules 8".to_owned(), version: 5 },
@@ -610,8 +616,8 @@ mod tests {
             names: Vec::new(),
             chosen: Vec::new(),
             roles: Vec::new(),
-            joined: Vec::new(),
-            ties: Vec::new(),
+            merges: Vec::new(),
+            identity_claims: Vec::new(),
             sources: Vec::new(),
             decisions: Vec::new(),
             name: String::new(),

@@ -14,11 +14,11 @@ use mnemal_core::{
     SessionId, Source, Span, Timestamp, TokenCount,
 };
 
-use super::bytes::{Input, corrupt, place, put_length, put_share, put_small, put_text, put_varint, zigzag};
+use super::bytes::{Input, corrupt, intern, put_length, put_share, put_small, put_text, put_varint, zigzag};
 use super::{level, level_code, seal, unsealed};
 use crate::entry::{trust, trust_code};
 use crate::row::receipt::{because, block_kind, error_kind, layer, reason, signal};
-use crate::row::{known, named};
+use crate::row::{named, required};
 
 /// Incremented with every change of the format.
 const VERSION: u8 = 1;
@@ -33,7 +33,7 @@ const SHARES: usize = 4;
 
 /// Values shared by lines and omissions, each once.
 #[derive(Debug, Default)]
-struct Shared<'r> {
+struct SharedValues<'r> {
     names: Vec<&'r str>,
     /// A signal with different weights is listed once per weight.
     signals: Vec<(&'r str, f32)>,
@@ -42,7 +42,7 @@ struct Shared<'r> {
     next: usize,
 }
 
-impl Shared<'_> {
+impl SharedValues<'_> {
     fn signal(&mut self, part: &ScorePart) -> usize {
         let is_it = |(name, weight): &(&str, f32)| *name == part.name && is_same(*weight, part.weight);
         let next = self.signals.get(self.next).is_some_and(is_it).then_some(self.next);
@@ -81,7 +81,7 @@ fn is_same(one: f32, other: f32) -> bool {
 /// # Errors
 /// `Unsupported` for a record or a gap cause that this version does not know.
 pub(crate) fn encode(receipt: &Receipt) -> Result<Vec<u8>> {
-    let mut shared = Shared::default();
+    let mut shared = SharedValues::default();
     let mut rest = Vec::with_capacity(MOSTLY);
     put_head(&mut rest, receipt, &mut shared);
     put_length(&mut rest, receipt.lines.len());
@@ -91,7 +91,7 @@ pub(crate) fn encode(receipt: &Receipt) -> Result<Vec<u8>> {
     put_omitted(&mut rest, receipt, &mut shared)?;
     put_length(&mut rest, receipt.gaps.len());
     for gap in &receipt.gaps {
-        put_length(&mut rest, place(&mut shared.names, gap.layer.as_str()));
+        put_length(&mut rest, intern(&mut shared.names, gap.layer.as_str()));
         put_cause(&mut rest, gap.cause, &mut shared)?;
     }
     let mut out = Vec::with_capacity(rest.len() + 1_024);
@@ -102,7 +102,7 @@ pub(crate) fn encode(receipt: &Receipt) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-fn put_head<'r>(out: &mut Vec<u8>, receipt: &'r Receipt, shared: &mut Shared<'r>) {
+fn put_head<'r>(out: &mut Vec<u8>, receipt: &'r Receipt, shared: &mut SharedValues<'r>) {
     out.extend_from_slice(&receipt.id.0.to_be_bytes());
     put_text(out, receipt.session.as_str());
     put_varint(out, zigzag(receipt.at.as_micros()));
@@ -116,7 +116,7 @@ fn put_head<'r>(out: &mut Vec<u8>, receipt: &'r Receipt, shared: &mut Shared<'r>
     put_small(out, receipt.tokens.0);
     put_length(out, receipt.blocks.len());
     for block in &receipt.blocks {
-        put_length(out, place(&mut shared.names, block.kind.as_str()));
+        put_length(out, intern(&mut shared.names, block.kind.as_str()));
         put_small(out, block.tokens.0);
         out.extend_from_slice(&block.hash);
     }
@@ -128,12 +128,12 @@ fn put_head<'r>(out: &mut Vec<u8>, receipt: &'r Receipt, shared: &mut Shared<'r>
     }
 }
 
-fn put_line<'r>(out: &mut Vec<u8>, line: &'r ReceiptLine, shared: &mut Shared<'r>) -> Result<()> {
+fn put_line<'r>(out: &mut Vec<u8>, line: &'r ReceiptLine, shared: &mut SharedValues<'r>) -> Result<()> {
     for name in [line.block.as_str(), line.section.as_str(), line.because.as_str()] {
-        put_length(out, place(&mut shared.names, name));
+        put_length(out, intern(&mut shared.names, name));
     }
     out.extend_from_slice(&record_bytes(line.record)?);
-    put_length(out, line.producer.as_ref().map_or(0, |producer| place(&mut shared.producers, producer) + 1));
+    put_length(out, line.producer.as_ref().map_or(0, |producer| intern(&mut shared.producers, producer) + 1));
     out.extend_from_slice(&[trust_code(line.trust), level_code(line.level)]);
     put_length(out, line.sources.len());
     for source in &line.sources {
@@ -156,7 +156,7 @@ fn put_line<'r>(out: &mut Vec<u8>, line: &'r ReceiptLine, shared: &mut Shared<'r
     Ok(())
 }
 
-fn put_part(out: &mut Vec<u8>, part: &ScorePart, shared: &mut Shared<'_>) {
+fn put_part(out: &mut Vec<u8>, part: &ScorePart, shared: &mut SharedValues<'_>) {
     let ScorePart { raw, normalised, weight, value, .. } = *part;
     let numbers: &[f32] = if !is_same(value, weight * normalised) {
         &[raw, normalised, value]
@@ -173,15 +173,15 @@ fn put_part(out: &mut Vec<u8>, part: &ScorePart, shared: &mut Shared<'_>) {
     }
 }
 
-fn put_omitted<'r>(out: &mut Vec<u8>, receipt: &'r Receipt, shared: &mut Shared<'r>) -> Result<()> {
+fn put_omitted<'r>(out: &mut Vec<u8>, receipt: &'r Receipt, shared: &mut SharedValues<'r>) -> Result<()> {
     let is_alike = |one: &Omitted, other: &Omitted| {
         (one.section, one.reason) == (other.section, other.reason) && is_same(one.score, other.score)
     };
     put_length(out, receipt.omitted.chunk_by(is_alike).count());
     for alike in receipt.omitted.chunk_by(is_alike) {
         let Some(first) = alike.first() else { continue };
-        put_length(out, place(&mut shared.names, first.section.as_str()));
-        put_length(out, place(&mut shared.names, first.reason.as_str()));
+        put_length(out, intern(&mut shared.names, first.section.as_str()));
+        put_length(out, intern(&mut shared.names, first.reason.as_str()));
         put_share(out, first.score);
         put_length(out, alike.len());
         for omitted in alike {
@@ -190,16 +190,16 @@ fn put_omitted<'r>(out: &mut Vec<u8>, receipt: &'r Receipt, shared: &mut Shared<
     }
     put_length(out, receipt.omitted_counts.len());
     for (reason, count) in &receipt.omitted_counts {
-        put_length(out, place(&mut shared.names, reason.as_str()));
+        put_length(out, intern(&mut shared.names, reason.as_str()));
         put_small(out, *count);
     }
     Ok(())
 }
 
-fn put_cause(out: &mut Vec<u8>, cause: GapCause, shared: &mut Shared<'_>) -> Result<()> {
+fn put_cause(out: &mut Vec<u8>, cause: GapCause, shared: &mut SharedValues<'_>) -> Result<()> {
     let (code, number) = match cause {
         GapCause::NotConfigured => (0, 0),
-        GapCause::Failed(kind) => (1, place(&mut shared.names, kind.as_str()) as u64),
+        GapCause::Failed(kind) => (1, intern(&mut shared.names, kind.as_str()) as u64),
         GapCause::TimedOut(after) => (2, u64::try_from(after.as_micros()).unwrap_or(u64::MAX)),
         GapCause::Stale { behind } => (3, behind),
         GapCause::Truncated { dropped } => (4, u64::from(dropped.0)),
@@ -235,7 +235,7 @@ impl<'a> Tables<'a> {
     }
 
     fn name(&self, input: &mut Input<'_>) -> Result<&'a str> {
-        known(self.names.get(input.length()?).copied())
+        required(self.names.get(input.length()?).copied())
     }
 }
 
@@ -309,12 +309,12 @@ pub(crate) fn decode(stored: &[u8]) -> Result<Receipt> {
 
 fn line(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<ReceiptLine> {
     let block = block_kind(tables.name(input)?)?;
-    let section = known(Section::from_name(tables.name(input)?))?;
+    let section = required(Section::from_name(tables.name(input)?))?;
     let because = because(tables.name(input)?)?;
     let record = take_record(input)?;
     let producer = match input.length()? {
         0 => None,
-        place => Some(known(tables.producers.get(place - 1))?.clone()),
+        place => Some(required(tables.producers.get(place - 1))?.clone()),
     };
     let (trust, level) = (trust(input.byte()?)?, level(input.byte()?)?);
     let mut sources = Vec::new();
@@ -349,7 +349,7 @@ fn line(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<ReceiptLine> {
 
 fn part(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<ScorePart> {
     let code = input.length()?;
-    let (name, weight) = *known(tables.signals.get(code / SHARES))?;
+    let (name, weight) = *required(tables.signals.get(code / SHARES))?;
     let shares = code % SHARES;
     let raw = if shares > 0 { input.share()? } else { 0.0 };
     let normalised = if shares > 1 { input.share()? } else { raw };
@@ -360,7 +360,7 @@ fn part(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<ScorePart> {
 fn omitted(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<Vec<Omitted>> {
     let mut all = Vec::new();
     for _ in 0..input.count(7)? {
-        let section = known(Section::from_name(tables.name(input)?))?;
+        let section = required(Section::from_name(tables.name(input)?))?;
         let reason = reason(tables.name(input)?)?;
         let score = input.share()?;
         for _ in 0..input.count(RECORD)? {
@@ -375,7 +375,7 @@ fn cause(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<GapCause> {
         (0, _) => GapCause::NotConfigured,
         (1, place) => {
             let name = usize::try_from(place).ok().and_then(|place| tables.names.get(place));
-            GapCause::Failed(error_kind(known(name)?)?)
+            GapCause::Failed(error_kind(required(name)?)?)
         }
         (2, micros) => GapCause::TimedOut(Duration::from_micros(micros)),
         (3, behind) => GapCause::Stale { behind },
@@ -422,7 +422,7 @@ pub(crate) fn record(bytes: &[u8]) -> Result<RecordRef> {
 
 #[cfg(test)]
 mod tests {
-    use mnemal_core::{Because, BlockKind, Layer, Level, OmittedReason, Trust};
+    use mnemal_core::{BlockKind, InclusionReason, Layer, Level, OmittedReason, Trust};
 
     use super::*;
 
@@ -442,7 +442,7 @@ mod tests {
             level: Level::User,
             parts,
             score: 0.5,
-            because: Because::Query,
+            because: InclusionReason::Query,
             tokens: TokenCount(700),
             content_hash: [9; 16],
         }

@@ -11,7 +11,7 @@ use mnemal_core::{
     facts_as_of, strongest_facts,
 };
 
-use super::{MemoryStore, State};
+use super::{MemoryStore, SpaceState};
 
 /// The rows of the graph.
 #[derive(Debug, Default)]
@@ -112,7 +112,7 @@ impl GraphStore for MemoryStore {
     }
 }
 
-impl State {
+impl SpaceState {
     /// Removes every record that rests on an erased event; the projector derives again what also rests on others.
     pub(super) fn drop_erased_graph(&mut self) {
         if !self.has_erased() {

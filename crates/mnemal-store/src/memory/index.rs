@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use async_trait::async_trait;
 use mnemal_core::{BLOCK_ROWS, Cursor, EventId, IndexBlock, IndexMark, IndexStore, ModelId, Result, Vector};
 
-use super::{MemoryStore, Stored};
+use super::{MemoryStore, StoredEvent};
 use crate::admit::{self, Dimensions};
 use crate::block::{IndexRow, pack};
 
@@ -50,7 +50,7 @@ impl IndexStore for MemoryStore {
     }
 }
 
-fn row(stored: &Stored) -> Option<IndexRow<'_>> {
-    let (event, index) = (stored.event.kept()?, stored.index.as_ref()?);
+fn row(stored: &StoredEvent) -> Option<IndexRow<'_>> {
+    let (event, index) = (stored.event.body()?, stored.index.as_ref()?);
     Some(IndexRow { id: stored.event.id, seq: stored.event.seq, event, index })
 }

@@ -9,8 +9,8 @@ use mnemal_core::{
     LearningStore, NoteKey, Projection, Result,
 };
 
-use super::{MemoryStore, State};
-use crate::serve;
+use super::{MemoryStore, SpaceState};
+use crate::ordering;
 
 #[async_trait]
 impl Projection<LearningDelta> for MemoryStore {
@@ -59,7 +59,7 @@ impl LearningStore for MemoryStore {
     async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Arc<[Arc<Learning>]>> {
         let state = self.state();
         let living = state.living().filter(|learning| filter.accepts(learning));
-        Ok(serve::active(living.cloned().collect(), as_of).into_iter().map(Arc::new).collect())
+        Ok(ordering::active(living.cloned().collect(), as_of).into_iter().map(Arc::new).collect())
     }
 
     async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
@@ -70,11 +70,11 @@ impl LearningStore for MemoryStore {
     async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
         let state = self.state();
         let versions = state.living().filter(|learning| learning.key.as_ref() == Some(key));
-        serve::history(key, versions.cloned().collect())
+        ordering::history(key, versions.cloned().collect())
     }
 }
 
-impl State {
+impl SpaceState {
     /// Removes learnings whose sources are all erased; the projector derives the others again.
     pub(super) fn drop_erased_learnings(&mut self) {
         let mut learnings = std::mem::take(&mut self.learnings);

@@ -3,31 +3,37 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal_core::{Error, ErrorKind, Lease, LeaseName, LeaseStore, OwnerId, Result, Timestamp, Turn};
+use mnemal_core::{Acquisition, Error, ErrorKind, Lease, LeaseName, LeaseStore, OwnerId, Result, Timestamp};
 
 use super::MemoryStore;
 
 /// The last state of a lease.
 #[derive(Clone, Debug)]
-pub(super) struct Slip {
+pub(super) struct LeaseState {
     lease: Lease,
     released: bool,
 }
 
 #[async_trait]
 impl LeaseStore for MemoryStore {
-    async fn acquire(&self, name: &LeaseName, owner: &OwnerId, at: Timestamp, ttl: Duration) -> Result<Turn> {
+    async fn acquire(
+        &self,
+        name: &LeaseName,
+        owner: &OwnerId,
+        at: Timestamp,
+        ttl: Duration,
+    ) -> Result<Acquisition> {
         let until = Lease::end(at, ttl)?;
         let mut state = self.state();
         let before = state.leases.get(name).cloned();
         if let Some(held) = before.as_ref().filter(|slip| !slip.released && slip.lease.holds_at(at)) {
-            return Ok(Turn::Held(held.lease.clone()));
+            return Ok(Acquisition::Held(held.lease.clone()));
         }
         let turn = before.as_ref().map_or(0, |slip| slip.lease.turn) + 1;
         let lease = Lease { name: name.clone(), owner: owner.clone(), turn, until };
-        state.leases.insert(name.clone(), Slip { lease: lease.clone(), released: false });
+        state.leases.insert(name.clone(), LeaseState { lease: lease.clone(), released: false });
         let left_by = before.filter(|slip| !slip.released).map(|slip| slip.lease.owner);
-        Ok(Turn::Taken { lease, left_by })
+        Ok(Acquisition::Acquired { lease, left_by })
     }
 
     async fn renew(&self, lease: &Lease, at: Timestamp, ttl: Duration) -> Result<Lease> {
@@ -59,7 +65,7 @@ impl LeaseStore for MemoryStore {
     }
 }
 
-impl Slip {
+impl LeaseState {
     /// Whether this is the given turn, unreleased.
     fn is(&self, lease: &Lease) -> bool {
         !self.released && self.lease.owner == lease.owner && self.lease.turn == lease.turn

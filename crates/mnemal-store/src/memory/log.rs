@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Appended, Body, Cursor, Decision, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventKind,
-    EventStore, LogEntry, Result, SessionId, SessionSummary, Tombstone,
+    AppendOutcome, Body, Cursor, Decision, Error, ErrorKind, Event, EventCaps, EventFilter, EventId,
+    EventKind, EventStore, LogEntry, Result, SessionId, SessionSummary, Tombstone,
 };
 
-use super::{MemoryStore, State, Stored};
+use super::{MemoryStore, SpaceState, StoredEvent};
 use crate::admit;
 
 #[async_trait]
@@ -22,7 +22,7 @@ impl EventStore for MemoryStore {
         Ok(self.state().head())
     }
 
-    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>> {
+    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<AppendOutcome>> {
         let dimensions = admit::batch(batch)?;
         let mut state = self.state();
         for (model, found) in &dimensions {
@@ -60,7 +60,7 @@ impl EventStore for MemoryStore {
         let state = self.state();
         let mut known: BTreeMap<&SessionId, (SessionSummary, u64)> = BTreeMap::new();
         for stored in &state.events {
-            let Some(event) = stored.event.kept() else { continue };
+            let Some(event) = stored.event.body() else { continue };
             let fresh = || SessionSummary {
                 session: event.session.clone(),
                 channel: event.channel.clone(),
@@ -109,7 +109,7 @@ impl EventStore for MemoryStore {
     }
 }
 
-impl State {
+impl SpaceState {
     /// Returns, for each entry, the place of the event that it repeats; `None` for a new one.
     fn repetitions(&self, batch: &[LogEntry]) -> Result<Vec<Option<usize>>> {
         let mut keys: HashMap<&str, (usize, [u8; 32])> = HashMap::new();
@@ -151,9 +151,9 @@ impl State {
         Ok(answers)
     }
 
-    fn take(&mut self, entry: &LogEntry, known: Option<usize>) -> Appended {
+    fn take(&mut self, entry: &LogEntry, known: Option<usize>) -> AppendOutcome {
         if let Some(stored) = known.and_then(|place| self.events.get(place)) {
-            return Appended { id: stored.event.id, seq: stored.event.seq, fresh: false };
+            return AppendOutcome { id: stored.event.id, seq: stored.event.seq, fresh: false };
         }
         let (place, seq) = (self.events.len(), self.next_seq());
         let last = self.events.last().map(|stored| stored.event.recorded_at);
@@ -166,10 +166,10 @@ impl State {
             level: entry.event.origin.level(),
             quarantined: entry.quarantined.clone(),
             echo: entry.echo.clone(),
-            body: Body::Kept(Box::new(entry.event.clone())),
+            body: Body::Present(Box::new(entry.event.clone())),
         };
         let index = entry.index.clone().filter(|_| entry.quarantined.is_none());
-        self.events.push(Stored { event, index, body_hash: Some(entry.body_hash) });
+        self.events.push(StoredEvent { event, index, body_hash: Some(entry.body_hash) });
         self.places.insert(entry.id, place);
         if matches!(entry.event.kind, EventKind::Decision(Decision::Forget(_))) {
             self.forgetting.push(entry.id);
@@ -177,13 +177,13 @@ impl State {
         if let Some(key) = &entry.event.idempotency_key {
             self.keys.insert(key.clone(), place);
         }
-        Appended { id: entry.id, seq, fresh: true }
+        AppendOutcome { id: entry.id, seq, fresh: true }
     }
 
     fn erase(&mut self, stone: &Tombstone) -> bool {
         let place = self.places.get(&stone.event).copied();
         let Some(stored) = place.and_then(|place| self.events.get_mut(place)) else { return false };
-        if stored.event.kept().is_none() {
+        if stored.event.body().is_none() {
             return false;
         }
         stored.event.body = Body::Erased { at: stone.at };

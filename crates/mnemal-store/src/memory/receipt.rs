@@ -4,11 +4,12 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Error, ErrorKind, EventId, Receipt, ReceiptId, ReceiptStore, Result, Seen, SeenItem, SessionId, Timestamp,
+    Error, ErrorKind, EventId, Receipt, ReceiptId, ReceiptStore, Result, SeenRecord, SeenRecords, SessionId,
+    Timestamp,
 };
 
-use super::{MemoryStore, Shown};
-use crate::serve;
+use super::{MemoryStore, Showing};
+use crate::ordering;
 
 #[async_trait]
 impl ReceiptStore for MemoryStore {
@@ -23,12 +24,12 @@ impl ReceiptStore for MemoryStore {
         }
         let seen = state.seen.entry(receipt.session.clone()).or_default();
         for line in &receipt.lines {
-            let item = SeenItem {
+            let item = SeenRecord {
                 record: line.record,
                 content_hash: line.content_hash,
                 sources: line.sources.clone(),
             };
-            seen.insert((line.record, line.content_hash), Shown { item, at: receipt.at });
+            seen.insert((line.record, line.content_hash), Showing { item, at: receipt.at });
         }
         Ok(())
     }
@@ -37,7 +38,7 @@ impl ReceiptStore for MemoryStore {
         let state = self.state();
         let stored = state.receipts.get(&id);
         let mut receipt = stored.cloned().ok_or_else(|| Error::not_found(format!("no receipt {id}")))?;
-        serve::cleanse(&mut receipt, |event| state.is_erased(event));
+        ordering::cleanse(&mut receipt, |event| state.is_erased(event));
         Ok(receipt)
     }
 
@@ -47,17 +48,17 @@ impl ReceiptStore for MemoryStore {
         found.sort_by_key(|receipt| std::cmp::Reverse((receipt.at, receipt.id)));
         found.truncate(limit.get());
         for receipt in &mut found {
-            serve::cleanse(receipt, |event| state.is_erased(event));
+            ordering::cleanse(receipt, |event| state.is_erased(event));
         }
         Ok(found)
     }
 
-    async fn seen(&self, session: &SessionId) -> Result<Seen> {
+    async fn seen(&self, session: &SessionId) -> Result<SeenRecords> {
         let state = self.state();
         let shown = state.seen.get(session).into_iter().flat_map(|shown| shown.values());
         let living =
-            shown.filter(|shown| !serve::rests_on(&shown.item.sources, |event| state.is_erased(event)));
-        Ok(Seen { items: living.map(|shown| shown.item.clone()).collect() })
+            shown.filter(|shown| !ordering::rests_on(&shown.item.sources, |event| state.is_erased(event)));
+        Ok(SeenRecords { items: living.map(|shown| shown.item.clone()).collect() })
     }
 
     async fn clear_seen(&self, session: &SessionId) -> Result<()> {
@@ -78,10 +79,11 @@ impl ReceiptStore for MemoryStore {
     async fn erase(&self, sources: &[EventId]) -> Result<u64> {
         let mut state = self.state();
         let gone = |event: EventId| sources.contains(&event);
-        let mut removed: u64 = state.receipts.values_mut().map(|receipt| serve::cleanse(receipt, gone)).sum();
+        let mut removed: u64 =
+            state.receipts.values_mut().map(|receipt| ordering::cleanse(receipt, gone)).sum();
         for shown in state.seen.values_mut() {
             let known = shown.len();
-            shown.retain(|_, shown| !serve::rests_on(&shown.item.sources, gone));
+            shown.retain(|_, shown| !ordering::rests_on(&shown.item.sources, gone));
             removed += (known - shown.len()) as u64;
         }
         Ok(removed)

@@ -6,16 +6,16 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Cursor, DeadLetter, Error, ErrorKind, EventId, HollowNode, NodePath, Projection, Result,
+    Advance, Cursor, DeadLetter, Error, ErrorKind, EventId, NodePath, Projection, Result, StaleNode,
     SummaryDelta, SummaryNode, SummaryStore,
 };
 
-use super::{MemoryStore, State};
+use super::{MemoryStore, SpaceState};
 
 /// The nodes by the texts of their paths; a stale one has only its position.
 #[derive(Debug, Default)]
 pub(super) struct SummaryRows {
-    nodes: BTreeMap<String, Result<SummaryNode, HollowNode>>,
+    nodes: BTreeMap<String, Result<SummaryNode, StaleNode>>,
     cursor: Cursor,
     dead: BTreeMap<EventId, DeadLetter>,
 }
@@ -77,10 +77,10 @@ impl SummaryStore for MemoryStore {
         Ok(children.into_iter().take(limit.get()).cloned().collect())
     }
 
-    async fn hollow(&self, limit: NonZeroUsize) -> Result<Vec<HollowNode>> {
+    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
         let state = self.state();
-        let hollow = state.summaries.nodes.values().filter_map(|node| node.as_ref().err());
-        Ok(hollow.take(limit.get()).cloned().collect())
+        let stale = state.summaries.nodes.values().filter_map(|node| node.as_ref().err());
+        Ok(stale.take(limit.get()).cloned().collect())
     }
 
     async fn all(&self) -> Result<Vec<SummaryNode>> {
@@ -88,7 +88,7 @@ impl SummaryStore for MemoryStore {
     }
 }
 
-impl State {
+impl SpaceState {
     /// Removes the text of every node that rests on an erased event.
     pub(super) fn hollow_erased_summaries(&mut self) {
         if !self.has_erased() {
@@ -100,7 +100,7 @@ impl State {
             if let Some(SummaryNode { path, parents, .. }) = erased.cloned() {
                 let mut parents = parents;
                 parents.sort_by_key(NodePath::to_string);
-                *row = Err(HollowNode { path, parents });
+                *row = Err(StaleNode { path, parents });
             }
         }
         self.summaries.nodes = nodes;

@@ -34,7 +34,7 @@ impl Upkeep for MemoryStore {
         let state = self.state();
         let mut remnants = Vec::new();
         for (text, sought) in texts.iter().enumerate().filter(|(_, sought)| !sought.is_empty()) {
-            let holds = |event: &&Event| event.kept().is_some_and(|kept| kept.content.contains(sought));
+            let holds = |event: &&Event| event.body().is_some_and(|kept| kept.content.contains(sought));
             let events = state.events.iter().map(|stored| &stored.event).filter(holds);
             remnants.extend(events.map(|event| Remnant {
                 text,

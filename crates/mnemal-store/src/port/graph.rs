@@ -12,9 +12,9 @@ use mnemal_core::{
 };
 
 use super::projection;
+use crate::bulk::BulkStatement;
 use crate::codec::corrupt;
 use crate::codec::graph::{decode_entity, decode_fact, encode_entity, encode_fact};
-use crate::many::Many;
 use crate::row::graph;
 use crate::sql::{Batch, Row, Sql, Step, Transaction, Value, Work};
 use crate::{removal, statement};
@@ -44,7 +44,7 @@ pub(crate) async fn reset(sql: &dyn Sql) -> Result<()> {
 
 pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) -> Result<()> {
     let mut steps = projection::advance(LAYER, advance);
-    let sources = Sources::of(delta);
+    let sources = DeltaSources::of(delta);
     remove(&mut steps, delta);
     steps.extend(statement::INSERT_ENTITIES.steps(delta.entities.iter().map(entity).collect()));
     let names = delta.entities.iter().flat_map(|entity| {
@@ -58,7 +58,7 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) 
         steps.push(put_edition(edition)?);
         steps.push(put_predicates(edition)?);
     }
-    sql.commit(Box::new(Folded { batch: Batch::new("graph", steps), sources })).await.map(drop)
+    sql.commit(Box::new(GraphFold { batch: Batch::new("graph", steps), sources })).await.map(drop)
 }
 
 fn put_edition(edition: &Edition) -> Result<Step> {
@@ -80,13 +80,13 @@ fn put_predicates(edition: &Edition) -> Result<Step> {
 
 /// The version of the facts, for change detection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Version {
+pub(crate) struct GraphVersion {
     cursor: u64,
     forgets: u64,
     edition: Option<String>,
 }
 
-impl Version {
+impl GraphVersion {
     /// Follows a write that moved the cursor.
     pub(crate) fn moved(&mut self, advance: &Advance) {
         if self.cursor == advance.expect.count() {
@@ -95,7 +95,7 @@ impl Version {
     }
 }
 
-pub(crate) async fn version(sql: &dyn Sql) -> Result<Version> {
+pub(crate) async fn version(sql: &dyn Sql) -> Result<GraphVersion> {
     if let Some(state) = sql.state().await {
         return read_version(&mut state.graph());
     }
@@ -103,8 +103,8 @@ pub(crate) async fn version(sql: &dyn Sql) -> Result<Version> {
     read_version(rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?)
 }
 
-fn read_version(row: &mut Row) -> Result<Version> {
-    Ok(Version { cursor: row.count()?, forgets: row.count()?, edition: row.opt_text()? })
+fn read_version(row: &mut Row) -> Result<GraphVersion> {
+    Ok(GraphVersion { cursor: row.count()?, forgets: row.count()?, edition: row.opt_text()? })
 }
 
 pub(crate) async fn edition(sql: &dyn Sql) -> Result<Edition> {
@@ -146,14 +146,14 @@ pub(crate) fn removal_of(records: &[Value], events: Vec<Value>) -> Vec<Step> {
 
 /// The source events of a delta's rows.
 #[derive(Debug)]
-struct Sources {
+struct DeltaSources {
     /// Entities and facts, each with its events.
     records: Vec<(u128, Vec<EventId>)>,
     /// Events with a mention.
     mentions: BTreeSet<EventId>,
 }
 
-impl Sources {
+impl DeltaSources {
     fn of(delta: &GraphDelta) -> Self {
         let entities = delta.entities.iter().map(|entity| (entity.id.0, entity.sources.clone()));
         let events = |fact: &Fact| fact.supports.iter().map(|one| one.source.event).collect();
@@ -178,13 +178,13 @@ impl Sources {
 
 /// Rows and cursor; rows that rest on an event erased in the meantime are removed.
 #[derive(Debug)]
-struct Folded {
+struct GraphFold {
     batch: Batch,
-    sources: Sources,
+    sources: DeltaSources,
 }
 
 #[async_trait]
-impl Work for Folded {
+impl Work for GraphFold {
     fn kind(&self) -> &'static str {
         self.batch.kind()
     }
@@ -213,8 +213,8 @@ impl Work for Folded {
 }
 
 fn entity(entity: &Entity) -> Vec<Value> {
-    let joined: Value = entity.joined.last().map(|joined| bytes(joined.into.0)).into();
-    vec![bytes(entity.id.0), joined, encode_entity(entity).into()]
+    let merged_into: Value = entity.merges.last().map(|merge| bytes(merge.into.0)).into();
+    vec![bytes(entity.id.0), merged_into, encode_entity(entity).into()]
 }
 
 fn fact(fact: &Fact) -> Vec<Value> {
@@ -257,7 +257,7 @@ pub(crate) async fn named(sql: &dyn Sql, keys: &[String]) -> Result<Vec<EntityId
 }
 
 pub(crate) async fn entities(sql: &dyn Sql, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
-    let rows = match (&filter.ids, &filter.keys, &filter.joined) {
+    let rows = match (&filter.ids, &filter.keys, &filter.merged_into) {
         (Within::Only(wanted), _, _) => lookup(sql, &statement::ENTITIES_BY_ID, ids(wanted)).await?,
         (_, Within::Only(keys), _) => {
             lookup(sql, &statement::ENTITIES_NAMED, keys.iter().map(|key| key.as_str().into()).collect())
@@ -330,23 +330,23 @@ pub(crate) async fn believed(sql: &dyn Sql, filter: &FactFilter) -> Result<Vec<F
 }
 
 /// The statements for one selection of versions.
-struct Ways {
+struct FactStatements {
     /// Of one subject, which comes last, with some predicates.
-    slots: &'static Many,
-    subjects: &'static Many,
-    objects: &'static Many,
-    sources: &'static Many,
+    slots: &'static BulkStatement,
+    subjects: &'static BulkStatement,
+    objects: &'static BulkStatement,
+    sources: &'static BulkStatement,
     all: &'static str,
 }
 
-const EVERY: Ways = Ways {
+const EVERY: FactStatements = FactStatements {
     slots: &statement::FACTS_OF_SLOTS,
     subjects: &statement::FACTS_OF_SUBJECTS,
     objects: &statement::FACTS_OF_OBJECTS,
     sources: &statement::FACTS_OF_SOURCES,
     all: statement::FACTS,
 };
-const BELIEVED: Ways = Ways {
+const BELIEVED: FactStatements = FactStatements {
     slots: &statement::BELIEVED_OF_SLOTS,
     subjects: &statement::BELIEVED_OF_SUBJECTS,
     objects: &statement::BELIEVED_OF_OBJECTS,
@@ -354,7 +354,7 @@ const BELIEVED: Ways = Ways {
     all: statement::BELIEVED,
 };
 
-impl Ways {
+impl FactStatements {
     /// Reads by the most selective index for a filter, by id.
     async fn read(&self, sql: &dyn Sql, filter: &FactFilter) -> Result<Vec<Fact>> {
         let rows = match (filter.subjects.only().map(Vec::as_slice), &filter.predicates) {
@@ -424,7 +424,7 @@ fn mention(mut row: Row) -> Result<MentionRow> {
     Ok(MentionRow { source: Source { event, span }, entity, session, occurred_at: row.time()? })
 }
 
-async fn lookup(sql: &dyn Sql, many: &'static Many, values: Vec<Value>) -> Result<Vec<Row>> {
+async fn lookup(sql: &dyn Sql, many: &'static BulkStatement, values: Vec<Value>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (text, args) in many.lookups(values) {
         rows.extend(sql.rows(text, args).await?);

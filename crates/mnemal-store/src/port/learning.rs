@@ -11,7 +11,7 @@ use super::projection;
 use crate::codec::corrupt;
 use crate::row::learning;
 use crate::sql::{Batch, Row, Sql, Step, Value};
-use crate::{codec, entry, removal, serve, statement};
+use crate::{codec, entry, ordering, removal, statement};
 
 const LAYER: Layer = Layer::Learnings;
 /// Learnings per page of a selective read. Source: own default, some megabytes of long notes.
@@ -71,13 +71,13 @@ pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<V
 
 /// The version of the rows, for change detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Version {
+pub(crate) struct LearningVersion {
     cursor: u64,
     forgets: u64,
     rows: u64,
 }
 
-impl Version {
+impl LearningVersion {
     /// Follows a write that moved only the cursor.
     pub(crate) fn moved(&mut self, advance: &Advance) {
         if self.cursor == advance.expect.count() {
@@ -86,7 +86,7 @@ impl Version {
     }
 }
 
-pub(crate) async fn version(sql: &dyn Sql) -> Result<Version> {
+pub(crate) async fn version(sql: &dyn Sql) -> Result<LearningVersion> {
     if let Some(state) = sql.state().await {
         return read_version(&mut state.learnings());
     }
@@ -94,13 +94,13 @@ pub(crate) async fn version(sql: &dyn Sql) -> Result<Version> {
     read_version(rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?)
 }
 
-fn read_version(row: &mut Row) -> Result<Version> {
-    Ok(Version { cursor: row.count()?, forgets: row.count()?, rows: row.count()? })
+fn read_version(row: &mut Row) -> Result<LearningVersion> {
+    Ok(LearningVersion { cursor: row.count()?, forgets: row.count()?, rows: row.count()? })
 }
 
 pub(crate) async fn active(sql: &dyn Sql, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {
     let known = read(sql, statement::KNOWN_LEARNINGS, vec![as_of.belief.into()]).await?;
-    Ok(serve::active(known.into_iter().filter(|learning| filter.accepts(learning)).collect(), as_of))
+    Ok(ordering::active(known.into_iter().filter(|learning| filter.accepts(learning)).collect(), as_of))
 }
 
 pub(crate) async fn all(sql: &dyn Sql, filter: &LearningFilter) -> Result<Vec<Learning>> {
@@ -136,7 +136,7 @@ fn fewer() -> Error {
 pub(crate) async fn history(sql: &dyn Sql, key: &NoteKey) -> Result<Vec<Learning>> {
     let mut versions = read(sql, statement::LIVING_LEARNINGS, Vec::new()).await?;
     versions.retain(|learning| learning.key.as_ref() == Some(key));
-    serve::history(key, versions)
+    ordering::history(key, versions)
 }
 
 /// Reads learnings, and checks that none is missing that a source names.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mnemal_core::{Error, ErrorKind, Lease, LeaseName, OwnerId, Result, Timestamp, Turn};
+use mnemal_core::{Acquisition, Error, ErrorKind, Lease, LeaseName, OwnerId, Result, Timestamp};
 
 use crate::codec::corrupt;
 use crate::sql::{Batch, Row, Sql, Step, Transaction, Value, Work};
@@ -16,9 +16,9 @@ pub(crate) async fn acquire(
     owner: &OwnerId,
     at: Timestamp,
     ttl: Duration,
-) -> Result<Turn> {
-    let (until, answer) = (Lease::end(at, ttl)?, Answer::default());
-    let take = Take { name: name.clone(), owner: owner.clone(), at, until, answer: Arc::clone(&answer) };
+) -> Result<Acquisition> {
+    let (until, answer) = (Lease::end(at, ttl)?, TurnSlot::default());
+    let take = TakeLease { name: name.clone(), owner: owner.clone(), at, until, answer: Arc::clone(&answer) };
     sql.commit(Box::new(take)).await?;
     let turn = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
     turn.ok_or_else(|| Error::internal("a lease without an answer"))
@@ -68,20 +68,20 @@ fn owner(name: String) -> Result<OwnerId> {
     OwnerId::new(name).map_err(|_| corrupt("a lease has no owner"))
 }
 
-type Answer = Arc<Mutex<Option<Turn>>>;
+type TurnSlot = Arc<Mutex<Option<Acquisition>>>;
 
 /// Takes a lease in one statement, or reads its holder.
 #[derive(Debug)]
-struct Take {
+struct TakeLease {
     name: LeaseName,
     owner: OwnerId,
     at: Timestamp,
     until: Timestamp,
-    answer: Answer,
+    answer: TurnSlot,
 }
 
-impl Take {
-    async fn take(&self, transaction: &mut dyn Transaction) -> Result<Turn> {
+impl TakeLease {
+    async fn take(&self, transaction: &mut dyn Transaction) -> Result<Acquisition> {
         let args = vec![
             self.name.as_str().into(),
             self.owner.as_str().into(),
@@ -92,16 +92,16 @@ impl Take {
         if let Some(row) = transaction.rows(statement::TAKE_LEASE, args).await?.first_mut() {
             let (turn, left_by) = (row.count()?, row.opt_text()?.map(owner).transpose()?);
             let lease = Lease { name: self.name.clone(), owner: self.owner.clone(), turn, until: self.until };
-            return Ok(Turn::Taken { lease, left_by });
+            return Ok(Acquisition::Acquired { lease, left_by });
         }
         let mut rows = transaction.rows(statement::LEASE, vec![self.name.as_str().into()]).await?;
         let row = rows.first_mut().ok_or_else(|| corrupt("a lease is neither free nor held"))?;
-        read(&self.name, row).map(Turn::Held)
+        read(&self.name, row).map(Acquisition::Held)
     }
 }
 
 #[async_trait]
-impl Work for Take {
+impl Work for TakeLease {
     fn kind(&self) -> &'static str {
         "lease"
     }

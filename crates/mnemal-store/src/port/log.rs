@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Appended, Cursor, Error, Event, EventFilter, EventId, LogEntry, Result, Role, Seq, SessionId,
+    AppendOutcome, Cursor, Error, Event, EventFilter, EventId, LogEntry, Result, Role, Seq, SessionId,
     SessionSummary, Tombstone, TombstoneHash,
 };
 
 use crate::codec::corrupt;
 use crate::entry::{self, Prepared};
-use crate::erase::{Adopt, Erase, tombstone_sum};
+use crate::erase::{AdoptTombstones, EraseEvents, tombstone_sum};
 use crate::sql::{Row, Sql, Value};
 use crate::{admit, statement};
 
@@ -18,7 +18,7 @@ pub(crate) async fn head(sql: &dyn Sql) -> Result<Cursor> {
     Ok(super::index::mark(sql).await?.head)
 }
 
-pub(crate) async fn append(sql: &dyn Sql, batch: &[LogEntry]) -> Result<Vec<Appended>> {
+pub(crate) async fn append(sql: &dyn Sql, batch: &[LogEntry]) -> Result<Vec<AppendOutcome>> {
     admit::batch(batch)?;
     if batch.is_empty() {
         return Ok(Vec::new());
@@ -81,39 +81,39 @@ pub(crate) async fn scan(
     after: Cursor,
     limit: NonZeroUsize,
 ) -> Result<Vec<Event>> {
-    list(sql, filter, Walk::of(filter, after.count(), Way::Forwards), limit.get()).await
+    list(sql, filter, LogScan::of(filter, after.count(), ScanOrder::Forwards), limit.get()).await
 }
 
 /// A scan of the log in one direction.
 #[derive(Debug)]
-pub(super) struct Walk<'f> {
-    pub(super) rows: Rows<'f>,
+pub(super) struct LogScan<'f> {
+    pub(super) rows: ScanRows<'f>,
     /// The position after which it continues.
     at: u64,
-    way: Way,
+    way: ScanOrder,
 }
 
 /// The order of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum ScanOrder {
     Forwards,
     Backwards,
 }
 
 /// The rows of a scan. Only selections with an index are made by the database.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Rows<'f> {
+pub(super) enum ScanRows<'f> {
     All,
     OfSession(&'f SessionId),
     Decisions,
 }
 
-impl<'f> Walk<'f> {
-    pub(super) fn of(filter: &'f EventFilter, at: u64, way: Way) -> Self {
+impl<'f> LogScan<'f> {
+    pub(super) fn of(filter: &'f EventFilter, at: u64, way: ScanOrder) -> Self {
         let rows = match (filter.session.only(), filter.roles.only().map(Vec::as_slice)) {
-            (Some(session), _) => Rows::OfSession(session),
-            (None, Some([Role::Decision])) => Rows::Decisions,
-            (None, _) => Rows::All,
+            (Some(session), _) => ScanRows::OfSession(session),
+            (None, Some([Role::Decision])) => ScanRows::Decisions,
+            (None, _) => ScanRows::All,
         };
         Self { rows, at, way }
     }
@@ -122,14 +122,14 @@ impl<'f> Walk<'f> {
     async fn agrees(&self, sql: &dyn Sql) -> Result<()> {
         let mut args = vec![self.at.into()];
         let text = match (self.rows, self.way) {
-            (Rows::All, _) => return Ok(()),
-            (Rows::Decisions, Way::Forwards) => statement::SCAN_TALLY_OF_DECISIONS,
-            (Rows::Decisions, Way::Backwards) => statement::LATEST_TALLY_OF_DECISIONS,
-            (Rows::OfSession(session), way) => {
+            (ScanRows::All, _) => return Ok(()),
+            (ScanRows::Decisions, ScanOrder::Forwards) => statement::SCAN_TALLY_OF_DECISIONS,
+            (ScanRows::Decisions, ScanOrder::Backwards) => statement::LATEST_TALLY_OF_DECISIONS,
+            (ScanRows::OfSession(session), way) => {
                 args.push(session.as_str().into());
                 match way {
-                    Way::Forwards => statement::SCAN_TALLY_OF_SESSION,
-                    Way::Backwards => statement::LATEST_TALLY_OF_SESSION,
+                    ScanOrder::Forwards => statement::SCAN_TALLY_OF_SESSION,
+                    ScanOrder::Backwards => statement::LATEST_TALLY_OF_SESSION,
                 }
             }
         };
@@ -147,19 +147,19 @@ impl<'f> Walk<'f> {
 /// Reads the next events after a position.
 pub(super) async fn page(
     sql: &dyn Sql,
-    (rows, way): (Rows<'_>, Way),
+    (rows, way): (ScanRows<'_>, ScanOrder),
     at: u64,
     size: usize,
 ) -> Result<Vec<Event>> {
     let mut args = vec![at.into(), size.into()];
     let text = match (rows, way) {
-        (Rows::All, Way::Forwards) => statement::SCAN,
-        (Rows::All, Way::Backwards) => statement::LATEST,
-        (Rows::Decisions, Way::Forwards) => statement::SCAN_DECISIONS,
-        (Rows::Decisions, Way::Backwards) => statement::LATEST_DECISIONS,
-        (Rows::OfSession(session), way) => {
+        (ScanRows::All, ScanOrder::Forwards) => statement::SCAN,
+        (ScanRows::All, ScanOrder::Backwards) => statement::LATEST,
+        (ScanRows::Decisions, ScanOrder::Forwards) => statement::SCAN_DECISIONS,
+        (ScanRows::Decisions, ScanOrder::Backwards) => statement::LATEST_DECISIONS,
+        (ScanRows::OfSession(session), way) => {
             args.push(session.as_str().into());
-            if way == Way::Forwards { statement::SCAN_SESSION } else { statement::LATEST_SESSION }
+            if way == ScanOrder::Forwards { statement::SCAN_SESSION } else { statement::LATEST_SESSION }
         }
     };
     sql.rows(text, args).await?.into_iter().map(entry::event).collect()
@@ -170,12 +170,12 @@ pub(super) async fn page(
 pub(super) async fn list(
     sql: &dyn Sql,
     filter: &EventFilter,
-    mut walk: Walk<'_>,
+    mut walk: LogScan<'_>,
     limit: usize,
 ) -> Result<Vec<Event>> {
     let mut dense = match walk.rows {
-        Rows::All => Some(Dense::of(sql, &walk).await?),
-        Rows::OfSession(_) | Rows::Decisions => None,
+        ScanRows::All => Some(DensityCheck::of(sql, &walk).await?),
+        ScanRows::OfSession(_) | ScanRows::Decisions => None,
     };
     let mut found = Vec::new();
     let mut size = limit.min(PAGE);
@@ -204,17 +204,17 @@ pub(super) async fn list(
 
 /// Checks that a scan of the whole log covers every row: positions are consecutive.
 #[derive(Debug)]
-struct Dense {
+struct DensityCheck {
     /// The expected position; backward the first may be newer than the head that was read before.
     due: Option<u64>,
-    way: Way,
+    way: ScanOrder,
     head: u64,
 }
 
-impl Dense {
-    async fn of(sql: &dyn Sql, walk: &Walk<'_>) -> Result<Self> {
+impl DensityCheck {
+    async fn of(sql: &dyn Sql, walk: &LogScan<'_>) -> Result<Self> {
         let head = super::index::mark(sql).await?.head.count();
-        let due = (walk.way == Way::Forwards).then_some(walk.at + 1);
+        let due = (walk.way == ScanOrder::Forwards).then_some(walk.at + 1);
         Ok(Self { due, way: walk.way, head })
     }
 
@@ -225,7 +225,7 @@ impl Dense {
             if self.due.map_or(seq < self.head, |due| seq != due) {
                 return Err(lost());
             }
-            self.due = Some(if self.way == Way::Forwards { seq + 1 } else { seq - 1 });
+            self.due = Some(if self.way == ScanOrder::Forwards { seq + 1 } else { seq - 1 });
         }
         Ok(())
     }
@@ -233,8 +233,8 @@ impl Dense {
     /// Checks that the scan reached the head, or the first event.
     fn end(&self) -> Result<()> {
         let has_ended = match (self.due, self.way) {
-            (Some(due), Way::Forwards) => due > self.head,
-            (Some(due), Way::Backwards) => due == 0,
+            (Some(due), ScanOrder::Forwards) => due > self.head,
+            (Some(due), ScanOrder::Backwards) => due == 0,
             (None, _) => self.head == 0,
         };
         if has_ended { Ok(()) } else { Err(lost()) }
@@ -247,7 +247,7 @@ pub(super) fn lost() -> Error {
 
 /// Returns the disagreements between tallies and the indexes of conversations and of decisions.
 pub(crate) async fn disagreements(sql: &dyn Sql) -> Vec<Error> {
-    let decisions = Walk { rows: Rows::Decisions, at: 0, way: Way::Forwards };
+    let decisions = LogScan { rows: ScanRows::Decisions, at: 0, way: ScanOrder::Forwards };
     let sessions = sessions(sql, NonZeroUsize::MIN).await.map(drop);
     [sessions, decisions.agrees(sql).await].into_iter().filter_map(Result::err).collect()
 }
@@ -273,11 +273,11 @@ pub(crate) async fn sessions(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<S
 }
 
 /// A conversation in its index: name, events, first and last position.
-type Group = (String, u64, u64, u64);
+type SessionGroup = (String, u64, u64, u64);
 
-fn summary((name, events, first, last): Group, ends: &HashMap<u64, Event>) -> Result<SessionSummary> {
+fn summary((name, events, first, last): SessionGroup, ends: &HashMap<u64, Event>) -> Result<SessionSummary> {
     let end = |seq: u64| {
-        let kept = ends.get(&seq).and_then(Event::kept).filter(|kept| kept.session.as_str() == name);
+        let kept = ends.get(&seq).and_then(Event::body).filter(|kept| kept.session.as_str() == name);
         kept.ok_or_else(|| corrupt("a conversation is not the one of its events"))
     };
     let (first, last) = (end(first)?, end(last)?);
@@ -291,7 +291,7 @@ fn summary((name, events, first, last): Group, ends: &HashMap<u64, Event>) -> Re
 }
 
 pub(crate) async fn erase(sql: &dyn Sql, tombstones: &[Tombstone]) -> Result<u64> {
-    sql.commit(Box::new(Erase(tombstones.to_vec()))).await
+    sql.commit(Box::new(EraseEvents(tombstones.to_vec()))).await
 }
 
 pub(crate) async fn tombstones(sql: &dyn Sql) -> Result<Vec<Tombstone>> {
@@ -316,7 +316,7 @@ pub(crate) fn tombstone(mut row: Row) -> Result<Tombstone> {
 }
 
 pub(crate) async fn adopt(sql: &dyn Sql, tombstones: &[Tombstone]) -> Result<()> {
-    sql.commit(Box::new(Adopt(tombstones.to_vec()))).await.map(drop)
+    sql.commit(Box::new(AdoptTombstones(tombstones.to_vec()))).await.map(drop)
 }
 
 /// Returns up to `limit` events after a position that must be indexed.

@@ -22,12 +22,12 @@ pub(crate) async fn put(
     sources: &[EventId],
 ) -> Result<()> {
     let body = row::write(completion)?;
-    let put = Put { prompt, body, sources: sources.iter().copied().collect() };
+    let put = PutCompletion { prompt, body, sources: sources.iter().copied().collect() };
     sql.commit(Box::new(put)).await.map(drop)
 }
 
 pub(crate) async fn erase(sql: &dyn Sql, sources: &[EventId]) -> Result<u64> {
-    sql.commit(Box::new(Erase(sources.to_vec()))).await
+    sql.commit(Box::new(EraseCompletions(sources.to_vec()))).await
 }
 
 fn hash(prompt: PromptHash) -> Value {
@@ -36,14 +36,14 @@ fn hash(prompt: PromptHash) -> Value {
 
 /// Stores an answer, unless one of its source events is erased.
 #[derive(Debug)]
-struct Put {
+struct PutCompletion {
     prompt: PromptHash,
     body: String,
     sources: BTreeSet<EventId>,
 }
 
 #[async_trait]
-impl Work for Put {
+impl Work for PutCompletion {
     fn kind(&self) -> &'static str {
         "completion"
     }
@@ -69,10 +69,10 @@ impl Work for Put {
 
 /// Removes the answers with one of these source events.
 #[derive(Debug)]
-struct Erase(Vec<EventId>);
+struct EraseCompletions(Vec<EventId>);
 
 #[async_trait]
-impl Work for Erase {
+impl Work for EraseCompletions {
     fn kind(&self) -> &'static str {
         "erase"
     }

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Error, ErrorKind, EventId, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, Seen, SeenItem, SessionId,
-    Source, Span, Timestamp,
+    Error, ErrorKind, EventId, Receipt, ReceiptId, ReceiptLine, RecordRef, Result, SeenRecord, SeenRecords,
+    SessionId, Source, Span, Timestamp,
 };
 
 use super::working::SWEPT;
@@ -22,7 +22,7 @@ use crate::codec::receipt::{decode, encode, record, record_bytes};
 use crate::hash::push_digits;
 use crate::row::receipt;
 use crate::sql::{Row as SqlRow, Sql, Step, Transaction, Value, Work};
-use crate::{removal, serve, statement};
+use crate::{ordering, removal, statement};
 
 /// Receipts that an erase reads at once. Source: own default, about two megabytes.
 const PAGE: usize = 100;
@@ -36,7 +36,7 @@ const ID: usize = 16;
 pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
     let id = Value::Blob(put.id.0.to_be_bytes().to_vec());
     let row = vec![id, put.session.as_str().into(), put.at.into(), encode(put)?.into()];
-    let shown = if put.session.is_nobody() { Vec::new() } else { shown(put)? };
+    let shown = if put.session.is_nobody() { Vec::new() } else { shown_items(put)? };
     let work = PutReceipt { row, session: put.session.clone(), at: put.at, shown };
     sql.commit_for_now(Box::new(work)).await.map(drop).map_err(|error| match error.kind() {
         ErrorKind::Conflict => Error::new(ErrorKind::Conflict, format!("receipt {} is known", put.id)),
@@ -45,10 +45,10 @@ pub(crate) async fn put(sql: &dyn Sql, put: &Receipt) -> Result<()> {
 }
 
 /// A shown record: record and hash, and its sources.
-type Item = (Vec<u8>, Vec<u8>);
+type ShownItem = (Vec<u8>, Vec<u8>);
 
 /// Returns the records that a receipt shows, each once.
-fn shown(receipt: &Receipt) -> Result<Vec<Item>> {
+fn shown_items(receipt: &Receipt) -> Result<Vec<ShownItem>> {
     let lines: BTreeMap<(RecordRef, [u8; 16]), &ReceiptLine> =
         receipt.lines.iter().map(|line| ((line.record, line.content_hash), line)).collect();
     let item = |((record, hash), line): (&(RecordRef, [u8; 16]), &&ReceiptLine)| {
@@ -63,7 +63,7 @@ struct PutReceipt {
     row: Vec<Value>,
     session: SessionId,
     at: Timestamp,
-    shown: Vec<Item>,
+    shown: Vec<ShownItem>,
 }
 
 #[async_trait]
@@ -77,11 +77,11 @@ impl Work for PutReceipt {
         if self.shown.is_empty() {
             return Ok(1);
         }
-        transaction.shown().trim();
+        transaction.shown_cache().trim();
         self.show(transaction)?;
         let mut version = transaction.last(statement::DATA_VERSION, Vec::new()).await?;
         let version = version.first_mut().ok_or_else(|| corrupt("a file has no version"))?.int()?;
-        if !transaction.shown().holds(version) {
+        if !transaction.shown_cache().is_current(version) {
             // Another connection may have removed what was taken as written.
             self.show(transaction)?;
         }
@@ -92,7 +92,7 @@ impl Work for PutReceipt {
 impl PutReceipt {
     /// Writes the records that are not cached as written.
     fn show(&self, transaction: &mut dyn Transaction) -> Result<()> {
-        let known = transaction.shown();
+        let known = transaction.shown_cache();
         let mut rows = HexRows::default();
         for (item, sources) in &self.shown {
             if known.is_due(&self.session, item, sources, self.at) {
@@ -119,23 +119,23 @@ const MOST_SHOWN: usize = 4_096;
 ///
 /// Valid as long as no other connection writes to the file, and no shown record is removed.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ShownCache {
     /// The data version, which reveals commits of others.
     version: Option<i64>,
     /// By session and item.
-    rows: HashMap<SessionId, HashMap<Vec<u8>, Row>>,
+    rows: HashMap<SessionId, HashMap<Vec<u8>, WrittenItem>>,
     /// How many items there are.
     count: usize,
 }
 
 /// One item as it was written.
 #[derive(Debug)]
-struct Row {
+struct WrittenItem {
     sources: Vec<u8>,
     at: Timestamp,
 }
 
-impl Shown {
+impl ShownCache {
     /// Clears the cache: some records may have been removed, or were not committed.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
@@ -149,7 +149,7 @@ impl Shown {
     }
 
     /// Whether no other connection has written since; clears the cache otherwise.
-    fn holds(&mut self, version: i64) -> bool {
+    fn is_current(&mut self, version: i64) -> bool {
         let holds = self.version.is_none_or(|known| known == version);
         if !holds {
             self.forget();
@@ -166,7 +166,7 @@ impl Shown {
             return false;
         }
         let items = self.rows.entry(session.clone()).or_default();
-        let row = Row { sources: sources.to_vec(), at };
+        let row = WrittenItem { sources: sources.to_vec(), at };
         self.count += usize::from(items.insert(item.to_vec(), row).is_none());
         true
     }
@@ -219,7 +219,7 @@ pub(crate) async fn get(sql: &dyn Sql, id: ReceiptId) -> Result<Receipt> {
     let row = rows.first_mut().ok_or_else(|| Error::not_found(format!("no receipt {id}")))?;
     let mut receipt = read(row)?;
     let gone = erased(sql, rests_on(&receipt)).await?;
-    serve::cleanse(&mut receipt, |event| gone.contains(&event));
+    ordering::cleanse(&mut receipt, |event| gone.contains(&event));
     Ok(receipt)
 }
 
@@ -231,7 +231,7 @@ pub(crate) async fn latest(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<Rec
     }
     let gone = erased(sql, found.iter().flat_map(rests_on).collect()).await?;
     for receipt in &mut found {
-        serve::cleanse(receipt, |event| gone.contains(&event));
+        ordering::cleanse(receipt, |event| gone.contains(&event));
     }
     Ok(found)
 }
@@ -247,7 +247,7 @@ async fn erased(sql: &dyn Sql, events: BTreeSet<EventId>) -> Result<HashSet<Even
     Ok(gone)
 }
 
-pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<Seen> {
+pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<SeenRecords> {
     // Most rest on one event, of which the row itself says whether it is erased.
     let (mut items, mut others) = (Vec::new(), BTreeSet::new());
     for mut row in sql.rows(statement::SEEN, vec![session.as_str().into()]).await? {
@@ -256,12 +256,12 @@ pub(crate) async fn seen(sql: &dyn Sql, session: &SessionId) -> Result<Seen> {
         let sources = sources(&row.blob()?)?;
         if row.int()? == 0 {
             others.extend(sources.iter().skip(1).map(|source| source.event));
-            items.push(SeenItem { record, content_hash: hash, sources });
+            items.push(SeenRecord { record, content_hash: hash, sources });
         }
     }
     let gone = erased(sql, others).await?;
-    items.retain(|item| !serve::rests_on(&item.sources, |event| gone.contains(&event)));
-    Ok(Seen { items })
+    items.retain(|item| !ordering::rests_on(&item.sources, |event| gone.contains(&event)));
+    Ok(SeenRecords { items })
 }
 
 pub(crate) async fn clear_seen(sql: &dyn Sql, session: &SessionId) -> Result<()> {
@@ -279,7 +279,7 @@ impl Work for ClearSeen {
     }
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
-        transaction.shown().forget();
+        transaction.shown_cache().forget();
         for text in [removal::CLEAR_SEEN, removal::CLEAR_SEEN_SOURCES] {
             transaction.later(text, vec![self.0.as_str().into()]);
         }
@@ -315,7 +315,7 @@ impl Work for Sweep {
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
         let step = |text| Step::new(text, vec![self.before.into(), RECEIPTS.into()]);
         let seen = |text| Step::new(text, vec![self.before.into(), SWEPT.into()]);
-        transaction.shown().forget();
+        transaction.shown_cache().forget();
         transaction.run(step(removal::SWEEP_RECEIPT_SOURCES)).await?;
         let swept = transaction.run(step(removal::SWEEP_RECEIPTS)).await?;
         transaction.run(seen(removal::SWEEP_SEEN_SOURCES)).await?;
@@ -334,7 +334,7 @@ pub(crate) async fn erase(sql: &dyn Sql, sources: &[EventId]) -> Result<u64> {
 /// Returns the receipts whose body names one of these events. Those of a context being assembled are missed; they do not show
 /// an erased event either, because each is compared with the log when it is read.
 async fn resting(sql: &dyn Sql, events: &BTreeSet<EventId>) -> Result<Vec<Vec<u8>>> {
-    let wanted = Wanted::new(events);
+    let wanted = EventIdSearch::new(events);
     let (mut after, mut found) = (Vec::new(), Vec::new());
     loop {
         let rows = sql.rows(statement::RECEIPTS_AFTER, vec![after.clone().into(), PAGE.into()]).await?;
@@ -354,14 +354,14 @@ async fn resting(sql: &dyn Sql, events: &BTreeSet<EventId>) -> Result<Vec<Vec<u8
 
 /// Event ids that are searched for in stored receipts without decoding them, so that a damaged receipt does not stop an erase.
 #[derive(Debug)]
-struct Wanted {
+struct EventIdSearch {
     names: HashSet<String>,
     ids: HashSet<[u8; ID]>,
     /// The endings of the ids: the last two bytes exclude most positions of a receipt.
     ends: Vec<bool>,
 }
 
-impl Wanted {
+impl EventIdSearch {
     fn new(events: &BTreeSet<EventId>) -> Self {
         let mut wanted = Self { names: HashSet::new(), ids: HashSet::new(), ends: vec![false; 1 << 16] };
         for event in events {
@@ -410,7 +410,7 @@ impl Work for EraseShown {
     }
 
     async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
-        transaction.shown().forget();
+        transaction.shown_cache().forget();
         let (removed, sessions) = self.receipts(transaction).await?;
         let removed = removed + self.seen(transaction, sessions).await?;
         for event in &self.events {
@@ -428,7 +428,7 @@ impl EraseShown {
         for id in &self.receipts {
             for mut row in transaction.rows(statement::RECEIPT, vec![id.clone().into()]).await? {
                 let mut receipt = read(&mut row)?;
-                removed += serve::cleanse(&mut receipt, |event| self.events.contains(&event));
+                removed += ordering::cleanse(&mut receipt, |event| self.events.contains(&event));
                 let args = vec![id.clone().into(), encode(&receipt)?.into()];
                 transaction.run(Step::rows(removal::CLEANSE_RECEIPT, args, 1)).await?;
                 sessions.insert(receipt.session);
@@ -442,7 +442,7 @@ impl EraseShown {
         for session in sessions {
             for mut row in transaction.rows(statement::SEEN, vec![session.as_str().into()]).await? {
                 let (record, hash) = (row.blob()?, row.blob()?);
-                if serve::rests_on(&sources(&row.blob()?)?, |event| self.events.contains(&event)) {
+                if ordering::rests_on(&sources(&row.blob()?)?, |event| self.events.contains(&event)) {
                     let args = vec![session.as_str().into(), record.into(), hash.into()];
                     removed += transaction.run(Step::new(removal::DELETE_SEEN, args)).await?;
                 }
@@ -485,7 +485,7 @@ mod tests {
     #[test]
     fn an_event_is_found_in_receipts_of_both_forms_and_none_that_ends_alike() {
         let (one, alike) = (EventId(7 << 64 | 0xabcd), EventId(8 << 64 | 0xabcd));
-        let wanted = Wanted::new(&BTreeSet::from([one, EventId(3)]));
+        let wanted = EventIdSearch::new(&BTreeSet::from([one, EventId(3)]));
         let bytes =
             |id: EventId| Value::Blob([&[1, 2, 0xab, 0xcd], id.0.to_be_bytes().as_slice(), &[0]].concat());
         let text = |id: EventId| Value::Text(format!("[\"evt_\",\"{id}\",3]"));

@@ -20,19 +20,19 @@ const BLOCK_PAGE: usize = 16;
 const PAGE: usize = BLOCK_PAGE * BLOCK_ROWS;
 
 /// First position of a block, and its rows unless they cannot be read.
-type Found = (u64, Option<Vec<(Seq, EventId)>>);
+type BlockRows = (u64, Option<Vec<(Seq, EventId)>>);
 
 pub(crate) async fn damaged_index(sql: &dyn Sql) -> Result<Vec<(Seq, Seq)>> {
     let head = index::mark(sql).await?.head.count();
     let mut damaged = Vec::new();
-    let mut open: Found = (1, Some(Vec::new()));
+    let mut open: BlockRows = (1, Some(Vec::new()));
     let mut after = 0_i64;
     loop {
         let page = sql.rows(statement::BLOCKS_FROM, vec![after.into(), BLOCK_PAGE.into()]).await?;
         let last_page = page.is_empty();
         for mut row in page {
             after = row.int()?;
-            let (first, rows) = found(after, &mut row);
+            let (first, rows) = block_rows(after, &mut row);
             if first > head {
                 break;
             }
@@ -46,14 +46,19 @@ pub(crate) async fn damaged_index(sql: &dyn Sql) -> Result<Vec<(Seq, Seq)>> {
     }
 }
 
-fn found(first: i64, row: &mut Row) -> Found {
+fn block_rows(first: i64, row: &mut Row) -> BlockRows {
     let block = row.blob().and_then(|bytes| decode(&bytes)).ok();
     let rows = block.map(|block| block.seqs.into_iter().zip(block.events).collect());
     (u64::try_from(first).unwrap_or_default(), rows)
 }
 
 /// Compares a block with the events from its first position to the next block's.
-async fn judge(sql: &dyn Sql, (first, rows): Found, last: u64, damaged: &mut Vec<(Seq, Seq)>) -> Result<()> {
+async fn judge(
+    sql: &dyn Sql,
+    (first, rows): BlockRows,
+    last: u64,
+    damaged: &mut Vec<(Seq, Seq)>,
+) -> Result<()> {
     if first > last {
         return Ok(());
     }

@@ -18,9 +18,10 @@ pub(crate) async fn put(
     entry: &WorkingEntry,
     room: NonZeroUsize,
 ) -> Result<Vec<(WorkingKey, Timestamp)>> {
-    let gone = Gone::default();
+    let gone = EvictedKeys::default();
     let body = row::write(entry)?;
-    let put = Put { key: key.clone(), expires_at: entry.expires_at, body, room, gone: Arc::clone(&gone) };
+    let put =
+        PutEntry { key: key.clone(), expires_at: entry.expires_at, body, room, gone: Arc::clone(&gone) };
     sql.commit(Box::new(put)).await?;
     Ok(std::mem::take(&mut *gone.lock().unwrap_or_else(PoisonError::into_inner)))
 }
@@ -78,17 +79,17 @@ pub(super) async fn swept(sql: &dyn Sql, some: impl Fn() -> Step) -> Result<u64>
 
 /// Runs one statement in a transaction, and returns how many rows it touched.
 async fn commit(sql: &dyn Sql, kind: &'static str, step: Step) -> Result<u64> {
-    sql.commit(Box::new(One { kind, step: Some(step) })).await
+    sql.commit(Box::new(OneStep { kind, step: Some(step) })).await
 }
 
 #[derive(Debug)]
-struct One {
+struct OneStep {
     kind: &'static str,
     step: Option<Step>,
 }
 
 #[async_trait]
-impl Work for One {
+impl Work for OneStep {
     fn kind(&self) -> &'static str {
         self.kind
     }
@@ -112,20 +113,20 @@ fn key(row: &mut Row) -> Result<WorkingKey> {
     WorkingKey::new(&row.text()?).map_err(|error| corrupt("a stored key is not one").because(error))
 }
 
-type Gone = Arc<Mutex<Vec<(WorkingKey, Timestamp)>>>;
+type EvictedKeys = Arc<Mutex<Vec<(WorkingKey, Timestamp)>>>;
 
 /// Stores an entry and evicts others beyond the room.
 #[derive(Debug)]
-struct Put {
+struct PutEntry {
     key: WorkingKey,
     expires_at: Timestamp,
     body: String,
     room: NonZeroUsize,
-    gone: Gone,
+    gone: EvictedKeys,
 }
 
 #[async_trait]
-impl Work for Put {
+impl Work for PutEntry {
     fn kind(&self) -> &'static str {
         "working"
     }

@@ -8,7 +8,7 @@ use mnemal_core::{
 use serde::{Deserialize, Serialize};
 
 use super::graph::{ValueRow, value, value_row};
-use super::{known, named};
+use super::{named, required};
 
 #[derive(Deserialize, Serialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
@@ -154,7 +154,7 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
         DecisionRow::Remember { key, kind, category, tags, importance, expires_at } => {
             Decision::Remember(Remember {
                 key: named(key.map(NoteKey::new).transpose())?,
-                kind: known(LearningKind::from_name(&kind))?,
+                kind: required(LearningKind::from_name(&kind))?,
                 category: named(Category::new(category))?,
                 tags: named(tags.into_iter().map(Tag::new).collect())?,
                 importance: named(importance_of(importance))?,
@@ -193,7 +193,7 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
         DecisionRow::Undo { decision } => Decision::Undo { decision: named(decision.parse())? },
         DecisionRow::Cardinality { predicate, cardinality } => Decision::Cardinality {
             predicate: named(Predicate::new(predicate))?,
-            cardinality: known(Cardinality::from_name(&cardinality))?,
+            cardinality: required(Cardinality::from_name(&cardinality))?,
         },
         DecisionRow::Release { event, copy } => {
             Decision::Release { event: named(event.parse())?, copy: named(copy.parse())? }
@@ -201,7 +201,7 @@ pub(crate) fn read(json: &str) -> Result<Decision> {
         DecisionRow::Feedback { recall, record, verdict } => Decision::Feedback {
             recall: named(recall.parse())?,
             record: named(record.parse())?,
-            verdict: known(Judgment::from_name(&verdict))?,
+            verdict: required(Judgment::from_name(&verdict))?,
         },
     })
 }

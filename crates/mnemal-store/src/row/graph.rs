@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 
 use mnemal_core::{
-    Act, Cardinality, Change, Confidence, Counts, Difference, Entity, EntityId, EntityKind, EntityName,
-    Example, Fact, FactId, FactStatus, Grain, Joined, Predicate, Producer, Reason, Result, RuleId, Ruling,
-    Says, SessionId, Speaker, Superseded, Support, Tie, Timestamp, Value, WorldTime,
+    Act, Cardinality, Change, Confidence, Counts, Difference, Entity, EntityId, EntityKind, EntityMerge,
+    EntityName, Example, Fact, FactId, FactStatus, Granularity, IdentityClaim, IdentityKind, Predicate,
+    Producer, Reason, Result, RuleId, Ruling, SessionId, Speaker, Supersession, Support, Timestamp, Value,
+    WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
 use super::learning::{source_of, source_row};
-use super::{known, named};
+use super::{named, required};
 use crate::{codec, entry};
 
 #[derive(Deserialize)]
@@ -126,7 +127,7 @@ pub(crate) fn write_predicates(predicates: &BTreeMap<Predicate, Vec<Ruling>>) ->
 pub(crate) fn read_predicates(stored: &str) -> Result<BTreeMap<Predicate, Vec<Ruling>>> {
     let row: PredicatesRow = super::read_sealed(stored)?;
     let ruling = |(by, is_decided, cardinality): (String, bool, String)| {
-        let cardinality = known(Cardinality::from_name(&cardinality))?;
+        let cardinality = required(Cardinality::from_name(&cardinality))?;
         Ok(Ruling { by: named(by.parse())?, is_decided, cardinality })
     };
     let one = |(predicate, rulings): PredicateRow| {
@@ -160,7 +161,7 @@ pub(crate) fn read_difference(stored: &str) -> Result<Difference> {
     let counts = |[same, added, gone, changed]: [u64; 4]| Counts { same, added, gone, changed };
     let example = |(change, predicate, source): (String, String, (String, u32, u32))| {
         Ok(Example {
-            change: known(Change::from_name(&change))?,
+            change: required(Change::from_name(&change))?,
             predicate: named(Predicate::new(predicate))?,
             source: source_of(&source)?,
         })
@@ -192,7 +193,7 @@ pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
         })
     };
     let joined = |(into, source, from, end): (String, String, i64, Option<i64>)| {
-        Ok(Joined {
+        Ok(EntityMerge {
             into: named(into.parse())?,
             source: named(source.parse())?,
             created_at: time(from)?,
@@ -201,20 +202,20 @@ pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
     };
     let tie = |(other, says, source, ordinal): (String, String, String, u32)| {
         let (other, source) = (named(other.parse())?, named(source.parse())?);
-        Ok(Tie { other, says: known(Says::from_name(&says))?, source, ordinal })
+        Ok(IdentityClaim { other, kind: required(IdentityKind::from_name(&says))?, source, ordinal })
     };
     let role = |(owner, role): (String, String)| Ok((named(owner.parse::<EntityId>())?, role));
     Ok(Entity {
         id: named(row.id.parse())?,
-        kind: known(EntityKind::from_name(&row.kind))?,
+        kind: required(EntityKind::from_name(&row.kind))?,
         kind_word: row.kind_word,
         made_as: row.made_as.unwrap_or_else(|| row.name.clone()),
         name: row.name,
         names: row.names.into_iter().map(name).collect::<Result<_>>()?,
         chosen: row.chosen.into_iter().map(name).collect::<Result<_>>()?,
         roles: row.roles.into_iter().map(role).collect::<Result<_>>()?,
-        joined: row.joined.into_iter().map(joined).collect::<Result<_>>()?,
-        ties: row.ties.into_iter().map(tie).collect::<Result<_>>()?,
+        merges: row.joined.into_iter().map(joined).collect::<Result<_>>()?,
+        identity_claims: row.ties.into_iter().map(tie).collect::<Result<_>>()?,
         sources: row.sources.iter().map(|id| named(id.parse())).collect::<Result<_>>()?,
         decisions: Vec::new(),
         created_at,
@@ -229,8 +230,8 @@ pub(crate) fn read_entity(stored: &str) -> Result<Entity> {
 pub(crate) fn read_fact(stored: &str) -> Result<Fact> {
     let row: FactRow = super::read_sealed(stored)?;
     let superseded = |(reason, by, rule): (String, String, String)| {
-        Ok(Superseded {
-            reason: known(Reason::from_name(&reason))?,
+        Ok(Supersession {
+            reason: required(Reason::from_name(&reason))?,
             by: named(by.parse())?,
             rule: named(RuleId::new(rule))?,
         })
@@ -241,14 +242,14 @@ pub(crate) fn read_fact(stored: &str) -> Result<Fact> {
         predicate: named(Predicate::new(row.predicate))?,
         topic: row.topic,
         object: value(row.object)?,
-        act: known(Act::from_name(&row.act))?,
+        act: required(Act::from_name(&row.act))?,
         valid_at: row.valid_at.map(WorldTime::from_seconds),
         invalid_at: row.invalid_at.map(WorldTime::from_seconds),
         valid_grain: grain(row.valid_grain)?,
         invalid_grain: grain(row.invalid_grain)?,
         created_at: time(row.created_at)?,
         expired_at: row.expired_at.map(time).transpose()?,
-        status: known(FactStatus::from_name(&row.status))?,
+        status: required(FactStatus::from_name(&row.status))?,
         superseded: row.superseded.map(superseded).transpose()?,
         supports: row.supports.into_iter().map(support).collect::<Result<_>>()?,
         trust: entry::trust(row.trust)?,
@@ -257,8 +258,8 @@ pub(crate) fn read_fact(stored: &str) -> Result<Fact> {
     })
 }
 
-fn grain(row: Option<String>) -> Result<Option<Grain>> {
-    row.map(|name| known(Grain::from_name(&name))).transpose()
+fn grain(row: Option<String>) -> Result<Option<Granularity>> {
+    row.map(|name| required(Granularity::from_name(&name))).transpose()
 }
 
 fn time(micros: i64) -> Result<Timestamp> {
@@ -286,7 +287,7 @@ fn support(row: SupportRow) -> Result<Support> {
         rule: named(RuleId::new(row.rule))?,
         subject: named(row.subject.parse())?,
         object: value(row.object)?,
-        act: known(Act::from_name(&row.act))?,
+        act: required(Act::from_name(&row.act))?,
         valid_at: row.valid_at.map(WorldTime::from_seconds),
         invalid_at: row.invalid_at.map(WorldTime::from_seconds),
         grain: grain(row.grain)?,

@@ -1,14 +1,14 @@
 //! Learnings.
 
 use mnemal_core::{
-    AgentId, AntiPattern, Basis, Category, Confidence, EventId, Learning, LearningId, LearningKind,
-    LearningStatus, Leave, NoteKey, Producer, Result, RuleId, SessionId, Signal, Source, Span, Speaker,
-    Stance, Tag, Tally, Timestamp, ToolName, UserId, Verdict,
+    AgentId, AntiPattern, Basis, Category, Confidence, Consent, EventId, Learning, LearningId, LearningKind,
+    LearningStatus, NoteKey, Producer, Result, RuleId, SessionId, Signal, Source, Span, Speaker, Stance, Tag,
+    Tally, Timestamp, ToolName, UserId, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
 use super::decision::importance_of;
-use super::{known, named};
+use super::{named, required};
 use crate::{codec, entry};
 
 #[derive(Deserialize, Serialize)]
@@ -107,7 +107,7 @@ fn learnt_row(learning: &Learning) -> LearntRow {
     LearntRow {
         is_inferred: learning.basis == Basis::Inferred,
         confidence: f64::from(learning.confidence.get()),
-        asks_leave: learning.leave == Leave::Asked,
+        asks_leave: learning.consent == Consent::Required,
         topics: learning.topics.clone(),
         tool: learning.tool.as_ref().map(|tool| tool.as_str().to_owned()),
         speaker: learning.speaker.as_ref().map(|speaker| speaker.as_str().to_owned()),
@@ -144,9 +144,9 @@ pub(crate) fn read(stored: &str) -> Result<Learning> {
     let learnt = row.learnt.unwrap_or_else(|| plain(row.created_at));
     Ok(Learning {
         pattern: learnt.pattern.map(|(avoid, reason, instead)| AntiPattern { avoid, reason, instead }),
-        basis: if learnt.is_inferred { Basis::Inferred } else { Basis::Told },
+        basis: if learnt.is_inferred { Basis::Inferred } else { Basis::Stated },
         confidence: Confidence::new(narrow(learnt.confidence)),
-        leave: if learnt.asks_leave { Leave::Asked } else { Leave::Given },
+        consent: if learnt.asks_leave { Consent::Required } else { Consent::NotRequired },
         topics: learnt.topics,
         tool: named(learnt.tool.map(ToolName::new).transpose())?,
         speaker: named(learnt.speaker.map(Speaker::new).transpose())?,
@@ -156,7 +156,7 @@ pub(crate) fn read(stored: &str) -> Result<Learning> {
         tally: learnt.tally.map(|(uses, errors)| Tally { uses, errors }),
         occurred_at: named(Timestamp::from_micros(learnt.occurred_at))?,
         id: named(row.id.parse::<LearningId>())?,
-        kind: known(LearningKind::from_name(&row.kind))?,
+        kind: required(LearningKind::from_name(&row.kind))?,
         key: named(row.key.map(NoteKey::new).transpose())?,
         version: row.version,
         category: named(Category::new(row.category))?,
@@ -169,9 +169,9 @@ pub(crate) fn read(stored: &str) -> Result<Learning> {
         sources: row.sources.iter().map(source_of).collect::<Result<_>>()?,
         trust: entry::trust(row.trust)?,
         level: codec::level(row.level)?,
-        status: known(LearningStatus::from_name(&row.status))?,
+        status: required(LearningStatus::from_name(&row.status))?,
         expires_at: time(row.expires_at)?,
-        created_at: known(time(Some(row.created_at))?)?,
+        created_at: required(time(Some(row.created_at))?)?,
         expired_at: time(row.expired_at)?,
         away: named(learnt.away.iter().map(away_of).collect())?,
         producer: Producer { id: row.producer.0, version: row.producer.1 },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mnemal_core::{Book, LedgerLine, Result, Timestamp};
+use mnemal_core::{LedgerKind, LedgerLine, Result, Timestamp};
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize, Serialize)]
@@ -22,7 +22,7 @@ pub(crate) fn write(line: &LedgerLine) -> Result<String> {
 ///
 /// # Errors
 /// `Corrupt` when it is not what was written.
-pub(crate) fn read(stored: &str, book: Book, key: String, at: Timestamp) -> Result<LedgerLine> {
+pub(crate) fn read(stored: &str, kind: LedgerKind, key: String, at: Timestamp) -> Result<LedgerLine> {
     let row: LineRow = super::read_sealed(stored)?;
-    Ok(LedgerLine { book, key, at, hash: u128::from_be_bytes(row.hash), counts: row.counts, note: row.note })
+    Ok(LedgerLine { kind, key, at, hash: u128::from_be_bytes(row.hash), counts: row.counts, note: row.note })
 }

@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mnemal_core::{
-    Because, BlockKind, BlockReceipt, Cursor, ErrorKind, Gap, GapCause, Layer, ModelId, Omitted,
+    BlockKind, BlockReceipt, Cursor, ErrorKind, Gap, GapCause, InclusionReason, Layer, ModelId, Omitted,
     OmittedReason, Producer, Receipt, ReceiptId, ReceiptLine, ReceiptSeal, RecordRef, Result, ScorePart,
     Section, Seq, SessionId, Timestamp, TokenCount,
 };
 use serde::Deserialize;
 
 use super::learning::source_of;
-use super::{known, named};
+use super::{named, required};
 use crate::codec::corrupt;
 use crate::hash::Hash;
 use crate::{codec, entry};
@@ -26,7 +26,7 @@ const MOST_SIGNALS: usize = 256;
 /// A name in a row: its index among the row's names, or the name itself in older rows.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Called {
+enum NameRef {
     Number(u8),
     Name(String),
 }
@@ -45,7 +45,7 @@ struct ReceiptRow {
     tokens: u32,
     blocks: Vec<(String, u32, Hash<32>)>,
     lines: Vec<LineRow>,
-    omitted: Vec<(String, Called, Called, f32)>,
+    omitted: Vec<(String, NameRef, NameRef, f32)>,
     counts: Vec<(String, u32)>,
     gaps: Vec<(String, CauseRow)>,
     /// Hash, lines, omissions; older rows have none.
@@ -62,8 +62,8 @@ struct ReceiptRow {
 /// A list, or, in older rows, with the names of the fields.
 #[derive(Deserialize)]
 struct LineRow {
-    block: Called,
-    section: Called,
+    block: NameRef,
+    section: NameRef,
     record: String,
     producer: Option<(String, u32)>,
     sources: Vec<(String, u32, u32)>,
@@ -71,7 +71,7 @@ struct LineRow {
     level: u8,
     parts: Vec<PartRow>,
     score: f32,
-    because: Called,
+    because: NameRef,
     tokens: u32,
     hash: Hash<16>,
 }
@@ -87,21 +87,21 @@ enum CauseRow {
 }
 
 /// The names of a row, each once, with the weights of signals.
-struct Names {
+struct NameTable {
     names: Vec<String>,
     weights: Vec<f32>,
 }
 
-impl Names {
-    fn name<'a>(&'a self, called: &'a Called) -> Result<&'a str> {
+impl NameTable {
+    fn name<'a>(&'a self, called: &'a NameRef) -> Result<&'a str> {
         match called {
-            Called::Name(name) => Ok(name),
-            Called::Number(place) => self.at(*place),
+            NameRef::Name(name) => Ok(name),
+            NameRef::Number(place) => self.at(*place),
         }
     }
 
     fn at(&self, place: u8) -> Result<&str> {
-        known(self.names.get(usize::from(place)).map(String::as_str))
+        required(self.names.get(usize::from(place)).map(String::as_str))
     }
 
     fn part_of(&self, row: &PartRow) -> Result<ScorePart> {
@@ -112,7 +112,7 @@ impl Names {
             PartRow::ButValue((place, raw, normalised)) => (*place, *raw, *normalised, None),
             PartRow::All((place, raw, normalised, value)) => (*place, *raw, *normalised, Some(*value)),
         };
-        let weight = *known(self.weights.get(usize::from(place)))?;
+        let weight = *required(self.weights.get(usize::from(place)))?;
         let value = value.unwrap_or(weight * normalised);
         Ok(ScorePart { name: signal(self.at(place)?)?, raw, normalised, weight, value })
     }
@@ -137,7 +137,7 @@ enum PartRow {
 /// `Corrupt` when it is not what was written.
 pub(crate) fn read(stored: &str) -> Result<Receipt> {
     let row: ReceiptRow = super::read_sealed(stored)?;
-    let names = Names { names: row.names, weights: row.weights };
+    let names = NameTable { names: row.names, weights: row.weights };
     let block = |(kind, tokens, hash): (String, u32, Hash<32>)| {
         Ok(BlockReceipt { kind: block_kind(&kind)?, tokens: TokenCount(tokens), hash: hash.0 })
     };
@@ -193,10 +193,10 @@ impl Numbers {
     }
 }
 
-fn line_of(row: LineRow, names: &Names) -> Result<ReceiptLine> {
+fn line_of(row: LineRow, names: &NameTable) -> Result<ReceiptLine> {
     Ok(ReceiptLine {
         block: block_kind(names.name(&row.block)?)?,
-        section: known(Section::from_name(names.name(&row.section)?))?,
+        section: required(Section::from_name(names.name(&row.section)?))?,
         record: named(row.record.parse::<RecordRef>())?,
         producer: row.producer.map(|(id, version)| Producer { id, version }),
         sources: row.sources.iter().map(source_of).collect::<Result<_>>()?,
@@ -211,12 +211,12 @@ fn line_of(row: LineRow, names: &Names) -> Result<ReceiptLine> {
 }
 
 fn omitted_of(
-    (record, section, why, score): (String, Called, Called, f32),
-    names: &Names,
+    (record, section, why, score): (String, NameRef, NameRef, f32),
+    names: &NameTable,
 ) -> Result<Omitted> {
     Ok(Omitted {
         record: named(record.parse::<RecordRef>())?,
-        section: known(Section::from_name(names.name(&section)?))?,
+        section: required(Section::from_name(names.name(&section)?))?,
         reason: reason(names.name(&why)?)?,
         score,
     })
@@ -234,24 +234,24 @@ fn cause_of(row: CauseRow) -> Result<GapCause> {
 
 pub(crate) fn block_kind(name: &str) -> Result<BlockKind> {
     let all = [BlockKind::Stable, BlockKind::Session, BlockKind::Volatile];
-    known(all.into_iter().find(|kind| kind.as_str() == name))
+    required(all.into_iter().find(|kind| kind.as_str() == name))
 }
 
 pub(crate) fn reason(name: &str) -> Result<OmittedReason> {
-    known(OmittedReason::ALL.into_iter().find(|reason| reason.as_str() == name))
+    required(OmittedReason::ALL.into_iter().find(|reason| reason.as_str() == name))
 }
 
-pub(crate) fn because(name: &str) -> Result<Because> {
+pub(crate) fn because(name: &str) -> Result<InclusionReason> {
     let all = [
-        Because::Pinned,
-        Because::ExplicitPreference,
-        Because::Query,
-        Because::Time,
-        Because::Recent,
-        Because::Importance,
-        Because::Section,
+        InclusionReason::Pinned,
+        InclusionReason::ExplicitPreference,
+        InclusionReason::Query,
+        InclusionReason::Time,
+        InclusionReason::Recent,
+        InclusionReason::Importance,
+        InclusionReason::Section,
     ];
-    known(all.into_iter().find(|because| because.as_str() == name))
+    required(all.into_iter().find(|because| because.as_str() == name))
 }
 
 pub(crate) fn layer(name: &str) -> Result<Layer> {
@@ -267,7 +267,7 @@ pub(crate) fn layer(name: &str) -> Result<Layer> {
         Layer::Summaries,
         Layer::Working,
     ];
-    known(all.into_iter().find(|layer| layer.as_str() == name))
+    required(all.into_iter().find(|layer| layer.as_str() == name))
 }
 
 pub(crate) fn error_kind(name: &str) -> Result<ErrorKind> {
@@ -280,7 +280,7 @@ pub(crate) fn error_kind(name: &str) -> Result<ErrorKind> {
         ErrorKind::Corrupt,
         ErrorKind::Internal,
     ];
-    known(all.into_iter().find(|kind| kind.as_str() == name))
+    required(all.into_iter().find(|kind| kind.as_str() == name))
 }
 
 /// Interns a signal name, which is a static text; names from stored receipts are kept for the life of the process.
@@ -335,7 +335,7 @@ mod tests {
             level: Level::User,
             parts,
             score: 0.5,
-            because: Because::Query,
+            because: InclusionReason::Query,
             tokens: TokenCount(7),
             content_hash: [9; 16],
         }

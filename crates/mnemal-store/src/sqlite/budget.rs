@@ -30,19 +30,19 @@ pub(super) struct Budget {
     waiting: AtomicUsize,
     /// Incremented with every use of a shelf.
     uses: AtomicU64,
-    shelves: Mutex<Vec<Weak<Shelf>>>,
+    shelves: Mutex<Vec<Weak<IdleConnections>>>,
 }
 
 /// The idle connections of one space; the most recent is taken first.
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
-    idle: Mutex<Vec<Kept>>,
+pub(super) struct IdleConnections {
+    idle: Mutex<Vec<PooledConnection>>,
     used: AtomicU64,
 }
 
 /// A connection with its place.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct PooledConnection {
     pub(super) connection: SqliteConnection,
     /// Released after the connection.
     place: OwnedSemaphorePermit,
@@ -64,8 +64,8 @@ impl Budget {
     }
 
     /// Returns a shelf for one more space; it is dropped with its last handle.
-    pub(super) fn shelf(&self) -> Arc<Shelf> {
-        let made = Arc::new(Shelf::default());
+    pub(super) fn idle_connections(&self) -> Arc<IdleConnections> {
+        let made = Arc::new(IdleConnections::default());
         let mut known = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|known| known.strong_count() > 0);
         known.push(Arc::downgrade(&made));
@@ -73,21 +73,21 @@ impl Budget {
     }
 
     /// Opens a connection in a new place.
-    pub(super) async fn open<F>(&self, connect: F) -> Result<Kept>
+    pub(super) async fn open<F>(&self, connect: F) -> Result<PooledConnection>
     where
         F: Future<Output = Result<SqliteConnection>>,
     {
-        let place = self.place().await?;
-        Ok(Kept { connection: connect.await?, place })
+        let place = self.permit().await?;
+        Ok(PooledConnection { connection: connect.await?, place })
     }
 
-    async fn place(&self) -> Result<OwnedSemaphorePermit> {
+    async fn permit(&self) -> Result<OwnedSemaphorePermit> {
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Ok(place);
         }
-        let _waiting = Waiting::new(&self.waiting);
+        let _waiting = WaitingGuard::new(&self.waiting);
         if let Some(idle) = self.least_recently_used() {
-            let Kept { connection, place } = idle;
+            let PooledConnection { connection, place } = idle;
             // A reader has nothing to lose. Its thread is gone before another takes its place, unless a statement of a
             // caller that walked away runs on it for long.
             drop(tokio::time::timeout(BUSY_TIMEOUT, connection.close()).await);
@@ -99,43 +99,43 @@ impl Budget {
     }
 
     /// Takes an idle connection from the shelf that was used least recently.
-    fn least_recently_used(&self) -> Option<Kept> {
+    fn least_recently_used(&self) -> Option<PooledConnection> {
         let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known: Vec<Arc<Shelf>> = shelves.iter().filter_map(Weak::upgrade).collect();
+        let mut known: Vec<Arc<IdleConnections>> = shelves.iter().filter_map(Weak::upgrade).collect();
         drop(shelves);
         known.sort_by_key(|shelf| shelf.used.load(Ordering::Relaxed));
         known.iter().find_map(|shelf| shelf.idle().pop())
     }
 
     /// Takes the newest idle connection of a space.
-    pub(super) fn take(&self, from: &Shelf) -> Option<Kept> {
+    pub(super) fn take(&self, from: &IdleConnections) -> Option<PooledConnection> {
         from.used.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         from.idle().pop()
     }
 
     /// Returns a connection that has answered: it is taken next.
-    pub(super) fn put_back(&self, to: &Shelf, kept: Kept) {
+    pub(super) fn put_back(&self, to: &IdleConnections, kept: PooledConnection) {
         to.idle().push(kept);
         self.give_way(to);
     }
 
     /// Returns a connection on which a statement may still run: it is taken last.
-    pub(super) fn put_aside(&self, to: &Shelf, kept: Kept) {
+    pub(super) fn put_aside(&self, to: &IdleConnections, kept: PooledConnection) {
         to.idle().insert(0, kept);
         self.give_way(to);
     }
 
     /// Closes a connection for a waiting caller. A caller registered before this checks the shelves afterwards; a later one
     /// finds the connection there.
-    fn give_way(&self, of: &Shelf) {
+    fn give_way(&self, of: &IdleConnections) {
         if self.waiting.load(Ordering::SeqCst) > 0 {
             drop(of.idle().pop());
         }
     }
 }
 
-impl Shelf {
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Kept>> {
+impl IdleConnections {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<PooledConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -155,16 +155,16 @@ impl Shelf {
 }
 
 /// Counts a caller as waiting for its own lifetime.
-struct Waiting<'b>(&'b AtomicUsize);
+struct WaitingGuard<'b>(&'b AtomicUsize);
 
-impl<'b> Waiting<'b> {
+impl<'b> WaitingGuard<'b> {
     fn new(count: &'b AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::SeqCst);
         Self(count)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -201,7 +201,7 @@ mod tests {
             let mut reader = spaces[number].take().await.unwrap();
             let sql = "select file from pragma_database_list where name = 'main'";
             let rows = crate::sqlite::driver::rows(reader.connection().unwrap(), sql, Vec::new()).await;
-            let file = reader.told(rows).unwrap().remove(0).text().unwrap();
+            let file = reader.finish(rows).unwrap().remove(0).text().unwrap();
             assert!(file.ends_with(&format!("space-{number}.db")), "{file}");
             let open = spaces.iter().map(Readers::idle).sum::<usize>();
             assert!(open <= 3, "{open} connections are open");
@@ -218,7 +218,7 @@ mod tests {
             assert!(futures_now(&mut waiting).is_none());
             tokio::task::yield_now().await;
         }
-        drop(reader.told(Ok(())));
+        drop(reader.finish(Ok(())));
         assert!(waiting.await.is_ok());
         assert_eq!(spaces[0].idle(), 0);
     }

@@ -20,13 +20,13 @@ impl Damage {
     }
 
     /// Returns the finding, as a sentence.
-    pub(super) fn found(&self) -> Option<&str> {
+    pub(super) fn finding(&self) -> Option<&str> {
         self.0.get().map(String::as_str)
     }
 
     /// Rejects writes to a damaged file: data written into broken pages may be lost, or break more.
     pub(super) fn admits_writes(&self) -> Result<()> {
-        self.found().map_or(Ok(()), |what| {
+        self.finding().map_or(Ok(()), |what| {
             let what = format!("the space is damaged and can only be read: {what}; run `mnemal recover`");
             Err(Error::new(ErrorKind::Corrupt, what))
         })

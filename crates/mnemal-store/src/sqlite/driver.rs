@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal_core::{Appended, Error, ErrorKind, IndexBlock, Layer, Result};
+use mnemal_core::{AppendOutcome, Error, ErrorKind, IndexBlock, Layer, Result};
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
 use sqlx::{Arguments as _, Decode, Row as _, SqlSafeStr, Sqlite, TypeInfo as _, ValueRef as _};
 use tokio::sync::{mpsc, oneshot};
 
 use super::closed;
 use super::damage::Damage;
-use super::look::{Known, Writes};
-use super::mend::Mended;
+use super::read_snapshot::{SnapshotState, WriteCounter};
 use super::readers::Readers;
-use super::ready::Flush;
-use super::took::Took;
+use super::table_repair::RebuiltTables;
+use super::write_connection::Flush;
+use super::write_timings::WriteTimings;
 use super::writer::{ATTEMPTS, Job};
 use crate::codec::{corrupt, decode};
 use crate::entry::Prepared;
-use crate::sql::{Row, Sql, State, Value, Work};
+use crate::sql::{ChangeState, Row, Sql, Value, Work};
 use crate::statement;
 
 /// The writer's queue and the readers.
@@ -27,9 +27,9 @@ pub(super) struct SqliteDriver {
     pub(super) jobs: mpsc::Sender<Job>,
     pub(super) readers: Readers,
     pub(super) damage: Damage,
-    pub(super) mended: Arc<Mended>,
-    pub(super) took: Arc<Took>,
-    pub(super) writes: Writes,
+    pub(super) rebuilt: Arc<RebuiltTables>,
+    pub(super) timings: Arc<WriteTimings>,
+    pub(super) writes: WriteCounter,
 }
 
 impl SqliteDriver {
@@ -53,23 +53,23 @@ impl Sql for SqliteDriver {
         loop {
             let mut reader = self.readers.take().await?;
             let answer = rows(reader.connection()?, sql, args.clone()).await;
-            match reader.told(answer) {
+            match reader.finish(answer) {
                 Err(error) if is_busy(&error) && attempt < ATTEMPTS => attempt += 1,
                 answer => return self.damage.noted(answer),
             }
         }
     }
 
-    async fn state(&self) -> Option<Arc<State>> {
-        let at = match self.writes.known() {
-            Known::Nothing => return None,
-            Known::State(state) => return Some(state),
-            Known::Due(at) => at,
+    async fn state(&self) -> Option<Arc<ChangeState>> {
+        let at = match self.writes.state() {
+            SnapshotState::Nothing => return None,
+            SnapshotState::State(state) => return Some(state),
+            SnapshotState::Due(at) => at,
         };
         let layers = [Layer::Learnings, Layer::Graph].map(|layer| layer.as_str().into());
         // What cannot be looked at together is asked one by one, and says by itself what is wrong with it.
         let rows = self.rows(statement::STATE, layers.into()).await.ok()?;
-        let state = Arc::new(State::new(rows.first()?));
+        let state = Arc::new(ChangeState::new(rows.first()?));
         self.writes.keep(at, &state);
         Some(state)
     }
@@ -80,7 +80,7 @@ impl Sql for SqliteDriver {
             let mut reader = self.readers.take().await?;
             let query = sqlx::query_with(sql, arguments(args.clone())?);
             let answer = query.fetch_all(reader.connection()?).await.map_err(failed);
-            match reader.told(answer) {
+            match reader.finish(answer) {
                 Err(error) if is_busy(&error) && attempt < ATTEMPTS => attempt += 1,
                 answer => break self.damage.noted(answer)?,
             }
@@ -101,7 +101,7 @@ impl Sql for SqliteDriver {
         self.ask(|answer| Job::Work { work, flush: Flush::Later, answer }).await
     }
 
-    async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<Appended>> {
+    async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<AppendOutcome>> {
         self.damage.admits_writes()?;
         let done = self.ask(|answer| Job::append(entries, answer)).await;
         self.writes.count();
@@ -197,7 +197,7 @@ mod code {
 pub(super) fn failed(error: sqlx::Error) -> Error {
     let (kind, what) = match &error {
         sqlx::Error::Database(cause) => match cause.code().and_then(|code| code.parse::<i32>().ok()) {
-            Some(code) => judged(code & 0xff),
+            Some(code) => classify(code & 0xff),
             None => (ErrorKind::Internal, "the database refused a statement"),
         },
         sqlx::Error::PoolClosed => (ErrorKind::Unavailable, "the store is closed"),
@@ -210,7 +210,7 @@ pub(super) fn failed(error: sqlx::Error) -> Error {
     Error::new(kind, what).because(error)
 }
 
-fn judged(code: i32) -> (ErrorKind, &'static str) {
+fn classify(code: i32) -> (ErrorKind, &'static str) {
     match code {
         code::BUSY | code::LOCKED | code::PROTOCOL => (ErrorKind::Unavailable, BUSY),
         code::FULL => (ErrorKind::Unavailable, FULL),

@@ -11,14 +11,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::budget::Budget;
+use super::checkpointer::Checkpointer;
 use super::damage::Damage;
 use super::driver::{NOT_A_DATABASE, SqliteDriver, failed, is_busy, rows};
-use super::look::Writes;
+use super::read_snapshot::WriteCounter;
 use super::readers::Readers;
-use super::relief::Relief;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
 use super::writer::{self, Writer};
-use super::{Durability, Options, file, mend, migrate, tie};
+use super::{Durability, Options, file, migrate, table_repair, wal_check};
 use crate::codec::corrupt;
 use crate::port::index;
 use crate::sql::Row;
@@ -50,7 +50,7 @@ const QUEUE: usize = 256;
 const WRITER_CACHE: &str = "-16384";
 
 /// Pages of the write-ahead log at which a commit of the writer checkpoints it. Up to that size a separate connection does it
-/// ([`Relief`]).
+/// ([`Checkpointer`]).
 ///
 /// Source: own default, 32 MB, half of the log's size limit.
 const WRITER_LOG: &str = "8000";
@@ -95,7 +95,7 @@ const SETTINGS: [(&str, i64); 10] = [
 pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver, JoinHandle<()>)> {
     if options.vfs.is_none() {
         file::prepare(path)?;
-        tie::check(path).await.map_err(|error| named(error, path))?;
+        wal_check::check(path).await.map_err(|error| named(error, path))?;
     }
     let connect = connect_options(path, options);
     let budget = Budget::of_the_process();
@@ -121,15 +121,15 @@ pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver,
     readers.adopt(first);
     let (jobs, queue) = mpsc::channel(QUEUE);
     // Over a VFS of a test one thread does everything, so that a seed gives one order.
-    let relief = match options.vfs {
-        Some(_) => Relief::inline(),
-        None => Relief::beside(beside_writes(path, options)),
+    let checkpointer = match options.vfs {
+        Some(_) => Checkpointer::inline(),
+        None => Checkpointer::beside(beside_writes(path, options)),
     };
-    let writer = Writer::new(for_writes, relief);
-    let (took, mended) = (writer.took(), writer.made_anew());
-    mended.note(&made);
+    let writer = Writer::new(for_writes, checkpointer);
+    let (timings, rebuilt) = (writer.timings(), writer.rebuilt_tables());
+    rebuilt.note(&made);
     let writer = writer::start(writer, queue);
-    Ok((SqliteDriver { jobs, readers, damage, mended, took, writes: Writes::default() }, writer))
+    Ok((SqliteDriver { jobs, readers, damage, rebuilt, timings, writes: WriteCounter::default() }, writer))
 }
 
 /// The options of the connection that writes.
@@ -217,7 +217,7 @@ async fn prepare(
         return Err(Error::new(ErrorKind::Unsupported, "the file system cannot keep a write-ahead log"));
     }
     migrate::migrate(connection, path, options).await?;
-    let tables = mend::mend(connection).await?;
+    let tables = table_repair::mend(connection).await?;
     check_settings(connection, options.durability).await?;
     rows(connection, READ_ONLY, Vec::new()).await?;
     Ok(tables)

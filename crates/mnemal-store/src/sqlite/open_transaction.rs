@@ -5,27 +5,27 @@ use mnemal_core::{Error, ErrorKind, Result};
 use sqlx::sqlite::SqliteConnection;
 
 use super::driver::{FULL, execute, is_busy};
-use super::trip::Trip;
+use super::statement_pipeline::Pipeline;
 use super::writer::{ATTEMPTS, BEGIN, COMMIT, rollback};
-use crate::port::receipt::Shown;
+use crate::port::receipt::ShownCache;
 use crate::sql::{Row, Step, Transaction, Value};
 
 /// A transaction that is open, or begins with the first statement.
-pub(super) struct Open<'c> {
+pub(super) struct OpenTransaction<'c> {
     connection: &'c mut SqliteConnection,
     begun: bool,
     waiting: Vec<(&'static str, Vec<Value>)>,
-    shown: &'c mut Shown,
+    shown: &'c mut ShownCache,
 }
 
-impl<'c> Open<'c> {
+impl<'c> OpenTransaction<'c> {
     /// Begins with the first statement.
-    pub(super) fn new(connection: &'c mut SqliteConnection, shown: &'c mut Shown) -> Self {
+    pub(super) fn new(connection: &'c mut SqliteConnection, shown: &'c mut ShownCache) -> Self {
         Self { connection, begun: false, waiting: Vec::new(), shown }
     }
 
     /// Runs statements on a connection without a transaction.
-    pub(super) fn as_it_is(connection: &'c mut SqliteConnection, shown: &'c mut Shown) -> Self {
+    pub(super) fn as_it_is(connection: &'c mut SqliteConnection, shown: &'c mut ShownCache) -> Self {
         Self { connection, begun: true, waiting: Vec::new(), shown }
     }
 
@@ -68,30 +68,30 @@ impl<'c> Open<'c> {
 
     /// Sends queued statements, then `last`, in as few round trips as possible; returns all rows.
     async fn send(&mut self, last: Option<(&'static str, Vec<Value>)>) -> Result<Vec<Row>> {
-        let (mut trip, mut rows) = (Trip::default(), Vec::new());
+        let (mut pipeline, mut rows) = (Pipeline::default(), Vec::new());
         if !self.begun {
-            trip.add(BEGIN, Vec::new());
+            pipeline.add(BEGIN, Vec::new());
         }
         for (sql, values) in std::mem::take(&mut self.waiting).into_iter().chain(last) {
-            if !trip.takes(sql, &values) {
-                rows.append(&mut self.travel(std::mem::take(&mut trip)).await?);
+            if !pipeline.fits(sql, &values) {
+                rows.append(&mut self.travel(std::mem::take(&mut pipeline)).await?);
             }
-            trip.add(sql, values);
+            pipeline.add(sql, values);
         }
-        if !trip.is_empty() {
-            rows.append(&mut self.travel(trip).await?);
+        if !pipeline.is_empty() {
+            rows.append(&mut self.travel(pipeline).await?);
         }
         Ok(rows)
     }
 
     /// Runs one round trip; if it takes the write lock, it is retried while another process holds it.
-    async fn travel(&mut self, trip: Trip) -> Result<Vec<Row>> {
+    async fn travel(&mut self, pipeline: Pipeline) -> Result<Vec<Row>> {
         if self.begun {
-            return trip.run(self.connection).await;
+            return pipeline.run(self.connection).await;
         }
         let mut attempt = 1;
         loop {
-            match trip.clone().run(self.connection).await {
+            match pipeline.clone().run(self.connection).await {
                 Ok(rows) => {
                     self.begun = true;
                     return Ok(rows);
@@ -109,7 +109,7 @@ impl<'c> Open<'c> {
 }
 
 #[async_trait]
-impl Transaction for Open<'_> {
+impl Transaction for OpenTransaction<'_> {
     async fn rows(&mut self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
         self.send(Some((sql, args))).await
     }
@@ -129,7 +129,7 @@ impl Transaction for Open<'_> {
         self.end().await
     }
 
-    fn shown(&mut self) -> &mut Shown {
+    fn shown_cache(&mut self) -> &mut ShownCache {
         self.shown
     }
 }

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, Book, Completion, CompletionCache, Cursor, DeadLetter, Edition, Entity,
-    EntityFilter, EntityId, Event, EventCaps, EventFilter, EventId, EventStore, Fact, FactFilter, GraphDelta,
-    GraphStore, HollowNode, IndexBlock, IndexMark, IndexStore, KeyPrefix, Learning, LearningDelta,
-    LearningFilter, LearningStore, Lease, LeaseName, LeaseStore, LedgerLine, LedgerStore, LogEntry,
-    MentionFilter, MentionRow, ModelId, NodePath, NoteKey, OwnerId, Projection, PromptHash, Receipt,
-    ReceiptId, ReceiptStore, Result, Seen, Seq, SessionId, SessionSummary, SummaryDelta, SummaryNode,
-    SummaryStore, Timestamp, Tombstone, Turn, Vector, Within, WorkingEntry, WorkingKey, WorkingStore,
-    facts_as_of,
+    Acquisition, Advance, AppendOutcome, AsOf, Completion, CompletionCache, Cursor, DeadLetter, Edition,
+    Entity, EntityFilter, EntityId, Event, EventCaps, EventFilter, EventId, EventStore, Fact, FactFilter,
+    GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, KeyPrefix, Learning, LearningDelta,
+    LearningFilter, LearningStore, Lease, LeaseName, LeaseStore, LedgerKind, LedgerLine, LedgerStore,
+    LogEntry, MentionFilter, MentionRow, ModelId, NodePath, NoteKey, OwnerId, Projection, PromptHash,
+    Receipt, ReceiptId, ReceiptStore, Result, SeenRecords, Seq, SessionId, SessionSummary, StaleNode,
+    SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector, Within, WorkingEntry, WorkingKey,
+    WorkingStore, facts_as_of,
 };
 
-use super::known::{Rows, Which};
-use super::told::Place;
+use super::fact_cache::FactLookup;
+use super::learning_cache::{LearningRows, LearningSelection};
 use super::{Durability, SqliteStore};
 use crate::admit::LARGEST_BATCH;
 use crate::port::{graph, index, learning, lease, ledger, log, model, receipt, summary, working};
@@ -29,12 +29,12 @@ impl SqliteStore {
     }
 
     /// Returns the valid facts for these lookups from the cache; reads those that are missing.
-    async fn told(&self, places: &[Place], as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
+    async fn cached_facts(&self, places: &[FactLookup], as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
         let version = graph::version(self.sql()).await?;
         let mut found = Vec::new();
         let missing = self.inner.told.find(&version, places, &mut found);
         if !missing.is_empty() {
-            let read: Vec<Arc<Fact>> = graph::believed(self.sql(), &Place::filter(&missing))
+            let read: Vec<Arc<Fact>> = graph::believed(self.sql(), &FactLookup::filter(&missing))
                 .await?
                 .into_iter()
                 .map(Arc::new)
@@ -69,7 +69,7 @@ impl SqliteStore {
     }
 
     /// Returns learnings from the cache, or reads them.
-    async fn known(&self, which: Which) -> Result<Rows> {
+    async fn cached_learnings(&self, which: LearningSelection) -> Result<LearningRows> {
         let version = learning::version(self.sql()).await?;
         if let Some(known) = self.inner.known.at(version, which) {
             return Ok(known);
@@ -77,10 +77,12 @@ impl SqliteStore {
         let every = LearningFilter::all();
         let read = match which {
             // Also those that will have ended by then: the moment is another one with each question.
-            Which::Holding => learning::active(self.sql(), &every, AsOf::present(Timestamp::EPOCH)).await?,
-            Which::All => learning::all(self.sql(), &every).await?,
+            LearningSelection::Holding => {
+                learning::active(self.sql(), &every, AsOf::present(Timestamp::EPOCH)).await?
+            }
+            LearningSelection::All => learning::all(self.sql(), &every).await?,
         };
-        let rows = Rows::new(read);
+        let rows = LearningRows::new(read);
         self.inner.known.keep(version, which, rows.clone());
         Ok(rows)
     }
@@ -97,7 +99,7 @@ impl EventStore for SqliteStore {
         self.inner.driver.damage.noted(log::head(self.sql()).await)
     }
 
-    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>> {
+    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<AppendOutcome>> {
         log::append(self.sql(), batch).await
     }
 
@@ -183,7 +185,7 @@ impl LearningStore for SqliteStore {
             let rows = learning::active(self.sql(), filter, as_of).await?;
             return Ok(rows.into_iter().map(Arc::new).collect());
         }
-        let known = self.known(Which::Holding).await?;
+        let known = self.cached_learnings(LearningSelection::Holding).await?;
         if *filter == LearningFilter::all() && known.all_hold_at(as_of.world) {
             return Ok(known.all);
         }
@@ -195,7 +197,7 @@ impl LearningStore for SqliteStore {
     async fn all(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
         // Every answer with a note asks for few rows: those of its hits.
         let Within::Only(events) = &filter.sources else { return learning::all(self.sql(), filter).await };
-        let known = self.known(Which::All).await?;
+        let known = self.cached_learnings(LearningSelection::All).await?;
         let rows = known.resting_on(events).filter(|row| filter.accepts(row));
         Ok(rows.map(|row| Learning::clone(row)).collect())
     }
@@ -235,8 +237,8 @@ impl GraphStore for SqliteStore {
     }
 
     async fn entities(&self, filter: &EntityFilter) -> Result<Vec<Arc<Entity>>> {
-        let EntityFilter { ids, keys, joined, kind } = filter;
-        match (ids, keys, joined, kind) {
+        let EntityFilter { ids, keys, merged_into, kind } = filter;
+        match (ids, keys, merged_into, kind) {
             (Within::Only(ids), Within::All, Within::All, Within::All) => {
                 self.known_entities(ids.clone()).await
             }
@@ -251,8 +253,8 @@ impl GraphStore for SqliteStore {
     }
 
     async fn facts(&self, filter: &FactFilter, as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
-        match Place::of(filter).filter(|_| as_of.is_present()) {
-            Some(places) => self.told(&places, as_of).await,
+        match FactLookup::of(filter).filter(|_| as_of.is_present()) {
+            Some(places) => self.cached_facts(&places, as_of).await,
             None => graph::facts(self.sql(), filter, as_of).await,
         }
     }
@@ -303,8 +305,8 @@ impl SummaryStore for SqliteStore {
         summary::children(self.sql(), path, limit).await
     }
 
-    async fn hollow(&self, limit: NonZeroUsize) -> Result<Vec<HollowNode>> {
-        summary::hollow(self.sql(), limit).await
+    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
+        summary::stale(self.sql(), limit).await
     }
 
     async fn all(&self) -> Result<Vec<SummaryNode>> {
@@ -326,7 +328,7 @@ impl ReceiptStore for SqliteStore {
         receipt::latest(self.sql(), limit).await
     }
 
-    async fn seen(&self, session: &SessionId) -> Result<Seen> {
+    async fn seen(&self, session: &SessionId) -> Result<SeenRecords> {
         receipt::seen(self.sql(), session).await
     }
 
@@ -345,7 +347,13 @@ impl ReceiptStore for SqliteStore {
 
 #[async_trait]
 impl LeaseStore for SqliteStore {
-    async fn acquire(&self, name: &LeaseName, owner: &OwnerId, at: Timestamp, ttl: Duration) -> Result<Turn> {
+    async fn acquire(
+        &self,
+        name: &LeaseName,
+        owner: &OwnerId,
+        at: Timestamp,
+        ttl: Duration,
+    ) -> Result<Acquisition> {
         lease::acquire(self.sql(), name, owner, at, ttl).await
     }
 
@@ -368,12 +376,12 @@ impl LedgerStore for SqliteStore {
         ledger::put(self.sql(), lines).await
     }
 
-    async fn lines(&self, book: Book, limit: NonZeroUsize) -> Result<Vec<LedgerLine>> {
-        ledger::lines(self.sql(), book, limit).await
+    async fn lines(&self, kind: LedgerKind, limit: NonZeroUsize) -> Result<Vec<LedgerLine>> {
+        ledger::lines(self.sql(), kind, limit).await
     }
 
-    async fn sweep(&self, book: Book, before: Timestamp) -> Result<u64> {
-        ledger::sweep(self.sql(), book, before).await
+    async fn sweep(&self, kind: LedgerKind, before: Timestamp) -> Result<u64> {
+        ledger::sweep(self.sql(), kind, before).await
     }
 }
 

@@ -10,7 +10,7 @@ use sqlx::ConnectOptions as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::budget::{Budget, Kept, Shelf};
+use super::budget::{Budget, IdleConnections, PooledConnection};
 use super::closed;
 use super::driver::failed;
 use super::open::BUSY_TIMEOUT;
@@ -22,22 +22,22 @@ pub(super) struct Readers {
     most: u32,
     permits: Semaphore,
     budget: Arc<Budget>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<IdleConnections>,
 }
 
 /// A connection in use by one caller; it is returned on drop.
 #[derive(Debug)]
-pub(super) struct Reader<'r> {
+pub(super) struct ReadConnection<'r> {
     readers: &'r Readers,
-    kept: Option<Kept>,
-    state: State,
+    kept: Option<PooledConnection>,
+    state: ConnectionState,
     /// Released last, so that a permit always finds a connection.
     _permit: SemaphorePermit<'r>,
 }
 
 /// The state of a returned connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     /// A statement may still run, because its caller stopped waiting: the next one waits for it.
     Busy,
     /// It has answered.
@@ -50,17 +50,17 @@ impl Readers {
     /// Opens nothing yet.
     pub(super) fn new(connect: SqliteConnectOptions, most: u32, budget: Arc<Budget>) -> Self {
         let permits = Semaphore::new(most as usize);
-        let shelf = budget.shelf();
+        let shelf = budget.idle_connections();
         Self { connect, most, permits, budget, shelf }
     }
 
     /// Takes over an open connection.
-    pub(super) fn adopt(&self, kept: Kept) {
+    pub(super) fn adopt(&self, kept: PooledConnection) {
         self.budget.put_back(&self.shelf, kept);
     }
 
     /// Waits for a free connection; opens one if there is none.
-    pub(super) async fn take(&self) -> Result<Reader<'_>> {
+    pub(super) async fn take(&self) -> Result<ReadConnection<'_>> {
         let permit = match self.permits.try_acquire() {
             Ok(permit) => permit,
             Err(_) => self.wait().await?,
@@ -69,7 +69,7 @@ impl Readers {
             Some(kept) => kept,
             None => self.budget.open(async { self.connect.connect().await.map_err(failed) }).await?,
         };
-        Ok(Reader { readers: self, kept: Some(kept), state: State::Busy, _permit: permit })
+        Ok(ReadConnection { readers: self, kept: Some(kept), state: ConnectionState::Busy, _permit: permit })
     }
 
     async fn wait(&self) -> Result<SemaphorePermit<'_>> {
@@ -92,27 +92,27 @@ impl Readers {
     }
 }
 
-impl Reader<'_> {
-    /// Returns the connection for one query, whose answer goes to [`told`](Self::told).
+impl ReadConnection<'_> {
+    /// Returns the connection for one query, whose answer goes to [`finish`](Self::finish).
     pub(super) fn connection(&mut self) -> Result<&mut SqliteConnection> {
         self.kept.as_mut().map(|kept| &mut kept.connection).ok_or_else(closed)
     }
 
     /// Decides by an answer whether the connection is reused, and passes the answer on.
-    pub(super) fn told<T>(mut self, answer: Result<T>) -> Result<T> {
-        self.state = if answer.is_ok() { State::Idle } else { State::Failed };
+    pub(super) fn finish<T>(mut self, answer: Result<T>) -> Result<T> {
+        self.state = if answer.is_ok() { ConnectionState::Idle } else { ConnectionState::Failed };
         answer
     }
 }
 
-impl Drop for Reader<'_> {
+impl Drop for ReadConnection<'_> {
     fn drop(&mut self) {
         let Some(kept) = self.kept.take() else { return };
         let Readers { budget, shelf, .. } = self.readers;
         match self.state {
-            State::Idle => budget.put_back(shelf, kept),
-            State::Busy => budget.put_aside(shelf, kept),
-            State::Failed => {}
+            ConnectionState::Idle => budget.put_back(shelf, kept),
+            ConnectionState::Busy => budget.put_aside(shelf, kept),
+            ConnectionState::Failed => {}
         }
     }
 }
@@ -148,7 +148,7 @@ mod tests {
         for _ in 0..8 {
             let mut reader = readers.take().await.unwrap();
             let answer = rows(reader.connection().unwrap(), "select nothing from nowhere", Vec::new()).await;
-            assert!(reader.told(answer).is_err());
+            assert!(reader.finish(answer).is_err());
         }
         assert_eq!(readers.idle(), 0);
         store.head().await.unwrap();

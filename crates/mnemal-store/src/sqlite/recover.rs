@@ -12,7 +12,7 @@ use std::path::Path;
 
 use mnemal_core::{Decision, Error, ErrorKind, Event, EventId, EventKind, Result, Seq, Tombstone};
 
-use self::pages::{Newest, Pages, Version};
+use self::pages::{OverflowVersion, PageVersion, Pages};
 use self::record::Cell;
 use crate::entry;
 use crate::port::log;
@@ -29,14 +29,14 @@ const COVERED: usize = 24;
 #[derive(Debug)]
 pub struct Salvage {
     pages: Pages,
-    places: BTreeMap<u64, Place>,
+    places: BTreeMap<u64, RowLocation>,
     tombstones: BTreeMap<EventId, Tombstone>,
     damaged: u64,
 }
 
 /// A byte range of a file that belongs to an event's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct ByteRange {
     /// Whether the file is the write-ahead log.
     pub in_log: bool,
     /// The first byte.
@@ -47,11 +47,11 @@ pub struct Stretch {
 
 /// The location of a valid row.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    version: Version,
+struct RowLocation {
+    version: PageVersion,
     offset: usize,
     /// Which overflow pages it uses.
-    newest: Newest,
+    newest: OverflowVersion,
     id: EventId,
     erased: bool,
     in_file: bool,
@@ -71,7 +71,7 @@ impl Salvage {
         })?;
         let mut salvage = Self { pages, places: BTreeMap::new(), tombstones: BTreeMap::new(), damaged: 0 };
         let mut found = Vec::new();
-        let versions: Vec<Version> = salvage.pages.versions().collect();
+        let versions: Vec<PageVersion> = salvage.pages.versions().collect();
         for version in versions {
             salvage.look_at(version, &mut found);
         }
@@ -119,12 +119,12 @@ impl Salvage {
     }
 
     /// Returns the byte ranges of each event's row, by position: these must be intact to save it.
-    pub fn stretches(&self) -> impl Iterator<Item = (EventId, Vec<Stretch>)> + '_ {
+    pub fn stretches(&self) -> impl Iterator<Item = (EventId, Vec<ByteRange>)> + '_ {
         self.places.values().filter_map(|place| {
             let cell = record::cell(&self.pages.read(place.version)?, place.offset)?;
             let (start, length) = (place.offset as u64, cell.size as u64);
             let at = Pages::at(place.version);
-            let mut all = vec![Stretch { start: at.start + start, end: at.start + start + length, ..at }];
+            let mut all = vec![ByteRange { start: at.start + start, end: at.start + start + length, ..at }];
             all.extend(self.pages.chain(&cell, place.newest)?.into_iter().map(Pages::at));
             Some((place.id, all))
         })
@@ -141,7 +141,7 @@ impl Salvage {
 
     /// Returns the events that a decision of the log forgets, whether or not that was finished.
     pub fn forgotten(&self) -> HashSet<EventId> {
-        let forgets = self.events().filter_map(|event| match event.kept().map(|kept| &kept.kind) {
+        let forgets = self.events().filter_map(|event| match event.body().map(|kept| &kept.kind) {
             Some(EventKind::Decision(Decision::Forget(forget))) => Some(forget.events.clone()),
             _ => None,
         });
@@ -149,7 +149,7 @@ impl Salvage {
     }
 
     /// Collects the valid rows of one version of a page.
-    fn look_at(&mut self, version: Version, found: &mut Vec<(u64, Place)>) {
+    fn look_at(&mut self, version: PageVersion, found: &mut Vec<(u64, RowLocation)>) {
         let Some(page) = self.pages.read(version) else { return };
         let cells = record::cells(&page, version.start());
         for (offset, cell) in cells {
@@ -163,17 +163,17 @@ impl Salvage {
 
     fn take_event(
         &mut self,
-        version: Version,
+        version: PageVersion,
         (offset, cell): (usize, &Cell),
-        found: &mut Vec<(u64, Place)>,
+        found: &mut Vec<(u64, RowLocation)>,
     ) {
         let mut shaped = false;
         // Overflow pages may be those of the write-ahead log or still those of the file.
-        for newest in [Newest::OfTheLog, Newest::OfTheFile] {
+        for newest in [OverflowVersion::OfTheLog, OverflowVersion::OfTheFile] {
             match self.event(cell, newest) {
                 Ok(event) => {
-                    let (erased, in_file) = (event.kept().is_none(), version.is_in_file());
-                    let place = Place { version, offset, newest, id: event.id, erased, in_file };
+                    let (erased, in_file) = (event.body().is_none(), version.is_in_file());
+                    let place = RowLocation { version, offset, newest, id: event.id, erased, in_file };
                     return found.push((event.seq.0, place));
                 }
                 Err(is_event) => shaped |= is_event,
@@ -183,7 +183,7 @@ impl Salvage {
     }
 
     /// Reads a row as an event; the error says whether it has an event's shape.
-    fn event(&self, cell: &Cell, newest: Newest) -> Result<Event, bool> {
+    fn event(&self, cell: &Cell, newest: OverflowVersion) -> Result<Event, bool> {
         let payload = self.pages.payload(cell, newest).ok_or(false)?;
         let mut values = record::values(&payload).ok_or(false)?;
         let shaped = values.len() >= EVENT_COLUMNS
@@ -200,7 +200,7 @@ impl Salvage {
     }
 
     fn tombstone(&self, cell: &Cell) -> Option<Tombstone> {
-        let payload = [Newest::OfTheLog, Newest::OfTheFile]
+        let payload = [OverflowVersion::OfTheLog, OverflowVersion::OfTheFile]
             .into_iter()
             .find_map(|newest| self.pages.payload(cell, newest))?;
         let values = record::values(&payload)?;
@@ -211,7 +211,7 @@ impl Salvage {
     }
 
     /// Decides which of several versions of a position is valid.
-    fn choose(&mut self, found: Vec<(u64, Place)>) {
+    fn choose(&mut self, found: Vec<(u64, RowLocation)>) {
         let own: HashMap<u64, EventId> =
             found.iter().filter(|(_, place)| place.in_file).map(|(seq, place)| (*seq, place.id)).collect();
         // A write-ahead log that gives a position to another event is not the log of this file.

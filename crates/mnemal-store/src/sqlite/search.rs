@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use mnemal_core::{Error, ErrorKind, IndexBlock, Remnant, Result};
 
-use self::forms::Forms;
+use self::forms::EncodedTexts;
 use super::SqliteStore;
 use super::file::beside;
 use crate::sql::Sql;
@@ -27,12 +27,12 @@ const BLOCKS: usize = 16;
 
 /// Returns the places that hold a form of one of the texts, ascending.
 pub(super) async fn search(store: &SqliteStore, texts: &[String]) -> Result<Vec<Remnant>> {
-    let forms = Forms::of(texts);
+    let forms = EncodedTexts::of(texts);
     if forms.is_empty() {
         return Ok(Vec::new());
     }
-    // The shared memory beside them holds numbers of pages and no words, and must not be opened: see `kept`.
-    let own = [(store.inner.path.clone(), kept as Open), (beside(&store.inner.path, "-wal"), fresh)];
+    // The shared memory beside them holds numbers of pages and no words, and must not be opened: see `open_kept`.
+    let own = [(store.inner.path.clone(), open_kept as OpenFile), (beside(&store.inner.path, "-wal"), fresh)];
     let mut remnants = BTreeSet::new();
     for (path, open) in own.into_iter().filter(|(path, _)| path.exists()) {
         remnants.extend(search_file(&path, open, &forms)?);
@@ -85,7 +85,7 @@ fn names(block: &IndexBlock) -> impl Iterator<Item = &String> {
 }
 
 /// How a file is opened for reading.
-type Open = fn(&Path) -> io::Result<Arc<File>>;
+type OpenFile = fn(&Path) -> io::Result<Arc<File>>;
 
 /// Opens a file that has no locks.
 fn fresh(path: &Path) -> io::Result<Arc<File>> {
@@ -97,7 +97,7 @@ fn fresh(path: &Path) -> io::Result<Arc<File>> {
 /// On Unix a process that closes any handle of a file loses all its locks on that file. SQLite's locks would be among them, and
 /// another process that closes the space would then remove the write-ahead log while it is in use here.
 #[cfg(unix)]
-fn kept(path: &Path) -> io::Result<Arc<File>> {
+fn open_kept(path: &Path) -> io::Result<Arc<File>> {
     use std::os::unix::fs::MetadataExt as _;
     use std::sync::{Mutex, PoisonError};
 
@@ -117,7 +117,7 @@ fn kept(path: &Path) -> io::Result<Arc<File>> {
 }
 
 #[cfg(not(unix))]
-fn kept(path: &Path) -> io::Result<Arc<File>> {
+fn open_kept(path: &Path) -> io::Result<Arc<File>> {
     fresh(path)
 }
 
@@ -132,7 +132,7 @@ fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, bytes, place)
 }
 
-fn search_file(path: &Path, open: Open, forms: &Forms) -> Result<Vec<Remnant>> {
+fn search_file(path: &Path, open: OpenFile, forms: &EncodedTexts) -> Result<Vec<Remnant>> {
     let unreadable =
         |error| Error::new(ErrorKind::Unavailable, format!("cannot read {}", path.display())).because(error);
     let file = open(path).map_err(unreadable)?;
@@ -171,8 +171,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bytes");
         let text = "Grüße \"Kiosk\"".to_owned();
-        let forms = Forms::of(&["something else".to_owned(), text.clone()]);
-        for (name, bytes) in forms::tests::written(&text) {
+        let forms = EncodedTexts::of(&["something else".to_owned(), text.clone()]);
+        for (name, bytes) in forms::tests::encodings(&text) {
             for before in [0, CHUNK - 3, CHUNK + 5] {
                 let mut content = vec![b'.'; before];
                 content.extend_from_slice(&bytes);
@@ -185,7 +185,7 @@ mod tests {
         }
         std::fs::write(&path, "Gruesse").unwrap();
         assert_eq!(search_file(&path, fresh, &forms).unwrap(), []);
-        assert!(Forms::of(&[String::new()]).is_empty());
+        assert!(EncodedTexts::of(&[String::new()]).is_empty());
     }
 
     // proves: D4, D1

@@ -12,7 +12,7 @@ use mnemal_core::{
 
 use super::SqliteStore;
 use super::writer::Job;
-use crate::port::{index, learning, log, look_over, upkeep};
+use crate::port::{index, learning, log, quick_check, upkeep};
 use crate::seal::Seal;
 use crate::sql::Sql;
 use crate::{codec, entry, statement};
@@ -98,7 +98,7 @@ impl Upkeep for SqliteStore {
         if let Err(error) = learning::all(sql, &LearningFilter::all()).await {
             note(&mut found, "the notes", &error);
         }
-        for (layer, kind) in look_over::look_over(sql).await {
+        for (layer, kind) in quick_check::look_over(sql).await {
             if layer != Layer::Learnings {
                 found.findings.push(format!("the layer {}: {}", layer.as_str(), kind.as_str()));
             }
@@ -110,11 +110,11 @@ impl Upkeep for SqliteStore {
     }
 
     async fn look_over(&self) -> Result<Vec<(Layer, ErrorKind)>> {
-        Ok(look_over::look_over(&self.inner.driver).await)
+        Ok(quick_check::look_over(&self.inner.driver).await)
     }
 
     async fn lacks_index(&self) -> Result<bool> {
-        look_over::lacks_index(&self.inner.driver).await
+        quick_check::lacks_index(&self.inner.driver).await
     }
 
     async fn scrub(&self, texts: &[String]) -> Result<Scrub> {

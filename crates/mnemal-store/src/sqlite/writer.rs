@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use mnemal_core::{Appended, Error, ErrorKind, Result};
+use mnemal_core::{AppendOutcome, Error, ErrorKind, Result};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
+use super::append_priority::{AT_MOST, AppendSeries};
+use super::checkpointer::Checkpointer;
 use super::driver::{is_busy, rows};
-use super::mend::{self, Mended};
-use super::ready::{Flush, Ready};
-use super::relief::Relief;
-use super::series::{AT_MOST, Series};
-use super::took::Took;
+use super::table_repair::{self, RebuiltTables};
+use super::write_connection::{Flush, WriteConnection};
+use super::write_timings::WriteTimings;
 use crate::entry::Prepared;
 use crate::seal::Seal;
 use crate::sql::Work;
@@ -40,7 +40,7 @@ pub(super) const BEGIN: &str = "begin immediate";
 pub(super) const COMMIT: &str = "commit";
 const ROLLBACK: &str = "rollback";
 
-type Answer<T> = oneshot::Sender<Result<T>>;
+type Responder<T> = oneshot::Sender<Result<T>>;
 
 /// A job of the writer.
 #[derive(Debug)]
@@ -48,13 +48,13 @@ pub(super) enum Job {
     /// Append entries; may share its transaction with others.
     Append(Append),
     /// Run work in its own transaction.
-    Work { work: Box<dyn Work>, flush: Flush, answer: Answer<u64> },
+    Work { work: Box<dyn Work>, flush: Flush, answer: Responder<u64> },
     /// Try once to truncate the write-ahead log; returns whether that worked.
-    Checkpoint { answer: Answer<bool> },
+    Checkpoint { answer: Responder<bool> },
     /// Rewrite every page.
-    Repack { answer: Answer<()> },
+    Repack { answer: Responder<()> },
     /// Truncate the write-ahead log and end.
-    Close { answer: Answer<()> },
+    Close { answer: Responder<()> },
 }
 
 /// One caller's entries.
@@ -62,11 +62,11 @@ pub(super) enum Job {
 pub(super) struct Append {
     entries: Vec<Prepared>,
     bytes: usize,
-    answer: Answer<Vec<Appended>>,
+    answer: Responder<Vec<AppendOutcome>>,
 }
 
 impl Job {
-    pub(super) fn append(entries: Vec<Prepared>, answer: Answer<Vec<Appended>>) -> Self {
+    pub(super) fn append(entries: Vec<Prepared>, answer: Responder<Vec<AppendOutcome>>) -> Self {
         let bytes = entries.iter().map(Prepared::size).sum();
         Self::Append(Append { entries, bytes, answer })
     }
@@ -76,16 +76,16 @@ impl Job {
 #[derive(Debug)]
 pub(super) struct Writer {
     connect: SqliteConnectOptions,
-    relief: Relief,
-    ready: Option<Ready>,
+    checkpointer: Checkpointer,
+    ready: Option<WriteConnection>,
     /// Jobs since the last check of the write-ahead log.
     unseen: u64,
     /// Whether small blocks are left to merge.
     sealing: bool,
     /// The current series of appends.
-    series: Series,
-    took: Arc<Took>,
-    mended: Arc<Mended>,
+    series: AppendSeries,
+    timings: Arc<WriteTimings>,
+    rebuilt: Arc<RebuiltTables>,
 }
 
 /// Starts the writer; it ends with [`Job::Close`], or when no sender is left.
@@ -138,32 +138,32 @@ fn gather(first: Append, queue: &mut mpsc::Receiver<Job>) -> (Vec<Append>, Optio
 }
 
 /// Answers a caller; one that has stopped waiting is no error.
-fn reply<T>(answer: Answer<T>, result: Result<T>) {
+fn reply<T>(answer: Responder<T>, result: Result<T>) {
     drop(answer.send(result));
 }
 
 impl Writer {
     /// Opens nothing yet.
-    pub(super) fn new(connect: SqliteConnectOptions, relief: Relief) -> Self {
-        let (series, took, mended) = (Series::default(), Arc::default(), Arc::default());
-        Self { connect, relief, ready: None, unseen: 0, sealing: false, series, took, mended }
+    pub(super) fn new(connect: SqliteConnectOptions, checkpointer: Checkpointer) -> Self {
+        let (series, timings, rebuilt) = (AppendSeries::default(), Arc::default(), Arc::default());
+        Self { connect, checkpointer, ready: None, unseen: 0, sealing: false, series, timings, rebuilt }
     }
 
     /// Returns the recorder of transaction timings.
-    pub(super) fn took(&self) -> Arc<Took> {
-        Arc::clone(&self.took)
+    pub(super) fn timings(&self) -> Arc<WriteTimings> {
+        Arc::clone(&self.timings)
     }
 
     /// Returns the record of rebuilt tables.
-    pub(super) fn made_anew(&self) -> Arc<Mended> {
-        Arc::clone(&self.mended)
+    pub(super) fn rebuilt_tables(&self) -> Arc<RebuiltTables> {
+        Arc::clone(&self.rebuilt)
     }
 
     /// Returns the connection; opens it if there is none.
-    async fn ready(&mut self) -> Result<&mut Ready> {
+    async fn ready(&mut self) -> Result<&mut WriteConnection> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
-            None => Ready::open(&self.connect).await?,
+            None => WriteConnection::open(&self.connect).await?,
         };
         Ok(self.ready.insert(ready))
     }
@@ -175,7 +175,7 @@ impl Writer {
             done => return done,
         };
         let Some(mut ready) = self.ready.take() else { return Err(error) };
-        let error = if is_busy(&error) { ready.held(error).await } else { error };
+        let error = if is_busy(&error) { ready.name_holders(error).await } else { error };
         // With it goes whatever it has left open.
         drop(ready.close().await);
         Err(error)
@@ -186,14 +186,14 @@ impl Writer {
         self.series.comes(Instant::now());
         let (group, other) = gather(first, queue);
         self.append(group).await;
-        self.series.done(Instant::now());
+        self.series.record_end(Instant::now());
         other
     }
 
     /// Writes appends before other work, as long as the next append is due; returns the job that came instead of one.
     async fn give_way(&mut self, queue: &mut mpsc::Receiver<Job>) -> Option<Job> {
         // Whether one came in time depends on the machine, and a seed must give one order.
-        if self.relief.is_inline() {
+        if self.checkpointer.is_inline() {
             return None;
         }
         let limit = Instant::now() + AT_MOST;
@@ -235,7 +235,7 @@ impl Writer {
                 }
             }
         }
-        self.sealing |= self.ready.as_mut().is_some_and(Ready::may_seal);
+        self.sealing |= self.ready.as_mut().is_some_and(WriteConnection::may_seal);
         if self.sealing {
             // A little behind each append. A block that cannot be merged stays as it is; `check` says why.
             self.sealing = matches!(self.work(&mut Seal, Flush::Now).await, Ok(1..));
@@ -246,19 +246,19 @@ impl Writer {
     /// each job adds to the rest.
     async fn look(&mut self) {
         self.unseen += 1;
-        if (self.unseen >= LOOK_EVERY || self.relief.is_over())
+        if (self.unseen >= LOOK_EVERY || self.checkpointer.is_over())
             && let Some(ready) = &mut self.ready
         {
             self.unseen = 0;
             // A log that stays long is taken over by a commit, and a connection that has failed tells the next job.
-            drop(self.relief.look(ready).await);
+            drop(self.checkpointer.look(ready).await);
         }
     }
 
     /// Writes a group; if the database rejects it because a table is missing, the table is rebuilt first.
-    async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
+    async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<AppendOutcome>>>> {
         match self.write_once(group).await {
-            Err(error) if error.kind() == ErrorKind::Internal && self.mended().await => {
+            Err(error) if error.kind() == ErrorKind::Internal && self.rebuilt().await => {
                 self.write_once(group).await
             }
             done => done,
@@ -266,37 +266,37 @@ impl Writer {
     }
 
     /// Rebuilds missing tables; returns whether there were any. If that fails, the original error is reported.
-    async fn mended(&mut self) -> bool {
-        let made = mend::mend_beside(&self.connect).await.unwrap_or_default();
-        self.mended.note(&made);
+    async fn rebuilt(&mut self) -> bool {
+        let made = table_repair::mend_beside(&self.connect).await.unwrap_or_default();
+        self.rebuilt.note(&made);
         !made.is_empty()
     }
 
-    async fn write_once(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<Appended>>>> {
+    async fn write_once(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<AppendOutcome>>>> {
         let batches: Vec<&[Prepared]> = group.iter().map(|append| append.entries.as_slice()).collect();
-        let took = self.took();
+        let timings = self.timings();
         let done = match self.ready().await {
-            Ok(ready) => took.of("append", ready.append(&batches)).await,
+            Ok(ready) => timings.of("append", ready.append(&batches)).await,
             Err(error) => Err(error),
         };
         self.settle(done).await
     }
 
     async fn work(&mut self, work: &mut dyn Work, flush: Flush) -> Result<u64> {
-        let (took, kind) = (self.took(), work.kind());
+        let (timings, kind) = (self.timings(), work.kind());
         let done = match self.ready().await {
-            Ok(ready) => took.of(kind, ready.work(work, flush)).await,
+            Ok(ready) => timings.of(kind, ready.work(work, flush)).await,
             Err(error) => Err(error),
         };
         if done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Internal) {
             // The work cannot be done twice; the next one finds the tables.
-            self.mended().await;
+            self.rebuilt().await;
         }
         self.settle(done).await
     }
 
     async fn checkpoint(&mut self) -> Result<bool> {
-        self.relief.joined().await;
+        self.checkpointer.joined().await;
         let done = match self.ready().await {
             Ok(ready) => ready.checkpoint().await,
             Err(error) => Err(error),
@@ -305,7 +305,7 @@ impl Writer {
     }
 
     async fn repack(&mut self) -> Result<()> {
-        self.relief.joined().await;
+        self.checkpointer.joined().await;
         let done = match self.ready().await {
             Ok(ready) => ready.repack().await,
             Err(error) => Err(error),
@@ -315,7 +315,7 @@ impl Writer {
 
     /// Empties the write-ahead log and closes the connection, if there was a job for it.
     async fn close(mut self) -> Result<()> {
-        self.relief.joined().await;
+        self.checkpointer.joined().await;
         let Some(mut ready) = self.ready.take() else { return Ok(()) };
         let emptied = ready.checkpoint().await;
         ready.close().await?;
@@ -396,7 +396,7 @@ mod tests {
         begin(&mut holder).await.unwrap();
         let impatient =
             connect_options(store.path(), Options::default()).busy_timeout(Duration::from_millis(1));
-        let mut writer = Writer::new(impatient, Relief::inline());
+        let mut writer = Writer::new(impatient, Checkpointer::inline());
         let refused = writer.work(&mut batch(), Flush::Now).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Unavailable);
         assert!(refused.what().contains("server-7 has the lease background"), "{refused}");
@@ -435,7 +435,8 @@ mod tests {
     #[tokio::test]
     async fn a_last_statement_answers_with_the_commit_however_many_trips_it_took() {
         let (_folder, store) = store().await;
-        let mut writer = Writer::new(connect_options(store.path(), Options::default()), Relief::inline());
+        let mut writer =
+            Writer::new(connect_options(store.path(), Options::default()), Checkpointer::inline());
         assert_eq!(writer.work(&mut Last, Flush::Now).await.unwrap(), 20);
         assert_eq!(store.mark().await.unwrap().vectors, 21, "what comes behind it is another transaction");
         writer.close().await.unwrap();
@@ -458,10 +459,11 @@ mod tests {
     }
 
     /// Asks for so many appends one after the other, then at once for a count and for another append; answers the count.
-    async fn counted(relief: Relief, appends: u64) -> u64 {
+    async fn counted(checkpointer: Checkpointer, appends: u64) -> u64 {
         let (_folder, store) = store().await;
         let (jobs, queue) = mpsc::channel(8);
-        let ended = start(Writer::new(connect_options(store.path(), Options::default()), relief), queue);
+        let ended =
+            start(Writer::new(connect_options(store.path(), Options::default()), checkpointer), queue);
         let mut records = Records::new(1);
         let mut append = || {
             let (answer, answered) = oneshot::channel();
@@ -484,10 +486,10 @@ mod tests {
     // The clock stands still, so every append comes soon.
     #[tokio::test(start_paused = true)]
     async fn the_next_append_of_a_series_goes_before_other_work() {
-        let beside = |store: &str| Relief::beside(connect_options(store.as_ref(), Options::default()));
+        let beside = |store: &str| Checkpointer::beside(connect_options(store.as_ref(), Options::default()));
         assert_eq!(counted(beside("unused"), 1).await, 1, "a single append makes no series");
         assert_eq!(counted(beside("unused"), 3).await, 4);
-        assert_eq!(counted(Relief::inline(), 3).await, 3, "a seed gives one order");
+        assert_eq!(counted(Checkpointer::inline(), 3).await, 3, "a seed gives one order");
     }
 
     // proves: D3 (a full disk)
@@ -498,7 +500,7 @@ mod tests {
         let first = records.turn("s", "small").unwrap();
         store.append(std::slice::from_ref(&first)).await.unwrap();
         let full = connect_options(store.path(), Options::default()).pragma("max_page_count", "40");
-        let mut writer = Writer::new(full, Relief::inline());
+        let mut writer = Writer::new(full, Checkpointer::inline());
         let large = records.keyed("s", &"large ".repeat(40_000), "k").unwrap();
         let (answer, answered) = oneshot::channel();
         let Job::Append(append) = Job::append(vec![Prepared::new(&large).unwrap()], answer) else {
@@ -525,7 +527,8 @@ mod tests {
     #[tokio::test]
     async fn reading_opens_no_write_connection() {
         let (_folder, store) = store().await;
-        let mut writer = Writer::new(connect_options(store.path(), Options::default()), Relief::inline());
+        let mut writer =
+            Writer::new(connect_options(store.path(), Options::default()), Checkpointer::inline());
         assert!(writer.ready.is_none());
         assert!(writer.checkpoint().await.unwrap());
         assert!(writer.ready.is_some());

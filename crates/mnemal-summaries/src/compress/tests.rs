@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn said<'a>(turns: &[(&'a str, &'a str)]) -> Vec<Utterance<'a>> {
+fn utterances<'a>(turns: &[(&'a str, &'a str)]) -> Vec<Utterance<'a>> {
     turns.iter().map(|(speaker, text)| Utterance { speaker: Some(speaker), text, echo: &[] }).collect()
 }
 
@@ -17,12 +17,19 @@ fn moment() -> (Timestamp, Zone) {
 fn one_of_three_reasons_is_enough() {
     let triggers = Triggers::default();
     let window = Some(TokenCount(1_000));
-    let quiet = Waiting { tokens: TokenCount(500), window, turns: 2, idle: Duration::from_secs(599) };
+    let quiet =
+        PendingConversation { tokens: TokenCount(500), window, turns: 2, idle: Duration::from_secs(599) };
     assert_eq!(triggers.due(&quiet), None);
-    assert_eq!(triggers.due(&Waiting { tokens: TokenCount(501), ..quiet }), Some(Due::Window));
-    assert_eq!(triggers.due(&Waiting { turns: 3, ..quiet }), Some(Due::Turns));
-    assert_eq!(triggers.due(&Waiting { idle: Duration::from_mins(10), ..quiet }), Some(Due::Idle));
-    assert_eq!(triggers.due(&Waiting { tokens: TokenCount(9_000), window: None, ..quiet }), None);
+    assert_eq!(
+        triggers.due(&PendingConversation { tokens: TokenCount(501), ..quiet }),
+        Some(CompressionReason::Window)
+    );
+    assert_eq!(triggers.due(&PendingConversation { turns: 3, ..quiet }), Some(CompressionReason::Turns));
+    assert_eq!(
+        triggers.due(&PendingConversation { idle: Duration::from_mins(10), ..quiet }),
+        Some(CompressionReason::Idle)
+    );
+    assert_eq!(triggers.due(&PendingConversation { tokens: TokenCount(9_000), window: None, ..quiet }), None);
 }
 
 // proves: PB-23
@@ -37,15 +44,18 @@ fn an_entry_is_one_line_with_the_time_of_the_conversations_zone() {
 
 #[test]
 fn who_speaks_is_named_when_he_begins() {
-    let talk = said(&[
+    let talk = utterances(&[
         ("user", "The api listens on port 5544. Deploys happen on Tuesdays."),
         ("agent", "I have put port 5544 into the environment file."),
     ]);
-    let text = shortened(Language::English, &talk);
+    let text = shorten(Language::English, &talk);
     assert!(text.starts_with("user: The api listens on port 5544."), "{text}");
     assert_eq!((text.matches("user:").count(), text.lines().count()), (1, 1), "{text}");
-    assert_eq!(shortened(Language::English, &said(&[("user", "ok"), ("agent", "ok")])), "user: ok agent: ok");
-    assert_eq!(shortened(Language::English, &[]), "");
+    assert_eq!(
+        shorten(Language::English, &utterances(&[("user", "ok"), ("agent", "ok")])),
+        "user: ok agent: ok"
+    );
+    assert_eq!(shorten(Language::English, &[]), "");
 }
 
 // proves: PB-51 (its form)
@@ -53,13 +63,13 @@ fn who_speaks_is_named_when_he_begins() {
 fn what_was_said_as_it_was_ends_with_a_whole_turn() {
     let (at, zone) = moment();
     let long = "x".repeat(7_000);
-    let talk = said(&[("user", &long), ("agent", &long), ("user", &long)]);
+    let talk = utterances(&[("user", &long), ("agent", &long), ("user", &long)]);
     let (text, held) = raw((at, &zone), &talk);
     assert_eq!(held, 2);
     assert_eq!(text, format!("[RAW] [2026-05-07 22:30]\nuser: {long}\nagent: {long}"));
     assert!(is_raw(&text) && !is_raw(&entry((at, &zone), "x")));
     let longer = "é".repeat(20_000);
-    let (text, held) = raw((at, &zone), &said(&[("user", &longer), ("agent", "no")]));
+    let (text, held) = raw((at, &zone), &utterances(&[("user", &longer), ("agent", "no")]));
     assert_eq!((text.chars().count(), held), (16_000, 1));
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mnemal_core::Span;
 use mnemal_text::{Analyzer, Language, estimate_tokens, is_stop_word, sentences, term_hash};
 
-use super::{Kept, Utterance};
+use super::{SelectedSentence, Utterance};
 use crate::words::{is_addressed, is_time};
 
 /// Feature names: similarity to the whole (cosine of idf-weighted terms), logarithm of one plus the number of distinct
@@ -21,7 +21,7 @@ const SPECIFICS: usize = 3;
 /// A candidate sentence.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
-    pub(super) kept: Kept,
+    pub(super) kept: SelectedSentence,
     /// Hashes of its distinct terms without stop words, ascending; never empty.
     pub(super) terms: Vec<u64>,
     pub(super) features: Features,
@@ -41,12 +41,12 @@ pub(super) fn candidates(language: Language, said: &[Utterance<'_>]) -> Vec<Cand
                 continue;
             }
             let text = sentence.of(one.text);
-            let found = Found::read(analyzer, text);
+            let found = SentenceContent::read(analyzer, text);
             if found.says_something() {
                 let tokens = before + estimate_tokens(text) + 1;
                 all.push((
                     Candidate {
-                        kept: Kept { utterance, span },
+                        kept: SelectedSentence { utterance, span },
                         terms: Vec::new(),
                         features: [0.0; 5],
                         tokens,
@@ -56,8 +56,8 @@ pub(super) fn candidates(language: Language, said: &[Utterance<'_>]) -> Vec<Cand
             }
         }
     }
-    let whole = Whole::of(all.iter().map(|(_, found)| found.terms.as_slice()));
-    let weigh = |(mut one, found): (Candidate, Found)| {
+    let whole = TermWeights::of(all.iter().map(|(_, found)| found.terms.as_slice()));
+    let weigh = |(mut one, found): (Candidate, SentenceContent)| {
         one.features = [
             whole.likeness(&found.terms),
             (found.terms.len() as f32).ln_1p(),
@@ -77,14 +77,14 @@ fn span(start: usize, end: usize) -> Result<Span, std::num::TryFromIntError> {
 
 /// The content of one sentence.
 #[derive(Debug, Default)]
-struct Found {
+struct SentenceContent {
     terms: Vec<u64>,
     addressed: f32,
     specifics: usize,
     is_timed: bool,
 }
 
-impl Found {
+impl SentenceContent {
     /// Whether it is more than a greeting: two terms, or one that is a name or a number.
     fn says_something(&self) -> bool {
         self.terms.len() > 1 || (self.terms.len() == 1 && self.specifics > 0)
@@ -115,13 +115,13 @@ impl Found {
 
 /// Term weights over all sentences.
 #[derive(Debug)]
-struct Whole {
+struct TermWeights {
     /// The idf of a term, and its weight in the whole.
     terms: HashMap<u64, (f32, f32)>,
     length: f32,
 }
 
-impl Whole {
+impl TermWeights {
     fn of<'a>(sentences: impl Iterator<Item = &'a [u64]>) -> Self {
         let (mut counts, mut n_sentences): (HashMap<u64, u32>, u32) = (HashMap::new(), 0);
         for terms in sentences {

@@ -5,11 +5,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn said<'a>(turns: &[(&'a str, &'a str)]) -> Vec<Utterance<'a>> {
+fn utterances<'a>(turns: &[(&'a str, &'a str)]) -> Vec<Utterance<'a>> {
     turns.iter().map(|&(speaker, text)| Utterance { speaker: Some(speaker), text, echo: &[] }).collect()
 }
 
-fn words<'a>(said: &[Utterance<'a>], kept: &[Kept]) -> Vec<&'a str> {
+fn words<'a>(said: &[Utterance<'a>], kept: &[SelectedSentence]) -> Vec<&'a str> {
     kept.iter().map(|one| within(said[one.utterance].text, one.span)).collect()
 }
 
@@ -30,7 +30,7 @@ const PLENTY: Limits = Limits { sentences: 5, tokens: TokenCount(200) };
 // proves: NX-05.6
 #[test]
 fn statements_are_kept_once_in_their_words_and_order_and_chatter_is_not() {
-    let said = said(&CHAT);
+    let said = utterances(&CHAT);
     let kept = words(&said, &condense(Language::English, &said, Limits { sentences: 2, ..PLENTY }));
     assert_eq!(kept.len(), 2, "{kept:?}");
     assert!(kept[0].contains("12th of May"), "{kept:?}");
@@ -59,7 +59,7 @@ proptest! {
         let kept = condense(Language::English, &said, Limits { sentences: most, tokens: TokenCount(tokens) });
         prop_assert!(kept.len() <= most && kept.is_sorted_by(|a, b| a < b));
         let all: Vec<Vec<_>> = texts.iter().map(|text| sentences(text)).collect();
-        let is_sentence = |one: &Kept| {
+        let is_sentence = |one: &SelectedSentence| {
             let span = (one.span.start as usize, one.span.end as usize);
             all[one.utterance].iter().any(|sentence| (sentence.start, sentence.end) == span)
         };

@@ -24,7 +24,7 @@ fn sentences_rise_from_leaves_to_the_root_and_each_stands_in_its_event() {
         assert_eq!(node.producer, producer());
         for line in &node.lines {
             let event = now(space.store.get(&[line.source.event])).unwrap().pop().unwrap();
-            let said = line.source.span.of(&event.kept().unwrap().content);
+            let said = line.source.span.of(&event.body().unwrap().content);
             assert_eq!(said, Some(line.text.as_str()), "{}", node.path);
         }
     }

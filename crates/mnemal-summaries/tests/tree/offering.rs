@@ -1,7 +1,7 @@
 //! Context fragments of summaries.
 
 use mnemal_core::{
-    AsOf, ChannelId, ContextRequest, ContextSource as _, Injected, NodePath, Section, SessionId,
+    AsOf, ChannelId, ContextRequest, ContextSource as _, NodePath, RepeatPolicy, Section, SessionId,
     SummaryStore as _, Timestamp, TokenCount, UserId, Within,
 };
 use mnemal_summaries::SummarySource;
@@ -19,7 +19,7 @@ fn request() -> ContextRequest {
         budget: TokenCount(1_000),
         sections: Within::All,
         as_of: AsOf::present(Timestamp::EPOCH.plus_micros(1_900_000_000_000_000)),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
         tool: None,
         lines: None,
     }

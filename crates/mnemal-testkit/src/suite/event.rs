@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    AgentId, Body, Cardinality, Category, ChannelId, Cursor, Decision, Deed, EntityId, Error, ErrorKind,
-    Event, EventFilter, EventId, EventKind, FactChoice, FactDecision, FactId, Filed, Forget, Importance,
-    Judgment, LearningKind, LogEntry, NodePath, NoteKey, NoteTarget, Operation, Origin, Pointed, Predicate,
-    Producer, PromptHash, ReceiptId, RecordRef, Remember, Result, Role, Selector, Seq, SessionId, Source,
-    Span, Speaker, Tag, Timestamp, ToolName, UserId, Value, Within, WorldTime, Zone,
+    AgentId, Body, Cardinality, Category, ChannelId, ClaimSpans, Classification, Cursor, Decision, EntityId,
+    Error, ErrorKind, Event, EventFilter, EventId, EventKind, FactChoice, FactDecision, FactId, Forget,
+    Importance, Judgment, LearningKind, LogEntry, NodePath, NoteKey, NoteTarget, Operation, OperationKind,
+    Origin, Predicate, Producer, PromptHash, ReceiptId, RecordRef, Remember, Result, Role, Selector, Seq,
+    SessionId, Source, Span, Speaker, Tag, Timestamp, ToolName, UserId, Value, Within, WorldTime, Zone,
 };
 
 use super::Storage;
@@ -21,7 +21,7 @@ async fn everything(storage: &Storage) -> Result<Vec<Event>> {
     storage.events.scan(&EventFilter::all(), Cursor::START, PLENTY).await
 }
 
-fn refused<T: std::fmt::Debug>(answer: Result<T>, kind: ErrorKind) {
+fn assert_refused<T: std::fmt::Debug>(answer: Result<T>, kind: ErrorKind) {
     assert_eq!(answer.map_err(|error| error.kind()).err(), Some(kind));
 }
 
@@ -78,7 +78,7 @@ pub async fn a_known_key_with_the_same_body_has_one_effect(storage: &Storage) ->
 pub async fn a_known_key_with_another_body_is_a_conflict(storage: &Storage) -> Result<()> {
     let mut records = Records::new(1);
     storage.events.append(&[records.keyed("s", "once", "key")?]).await?;
-    refused(storage.events.append(&[records.keyed("s", "twice", "key")?]).await, ErrorKind::Conflict);
+    assert_refused(storage.events.append(&[records.keyed("s", "twice", "key")?]).await, ErrorKind::Conflict);
     assert_eq!(everything(storage).await?.len(), 1);
     Ok(())
 }
@@ -100,7 +100,7 @@ pub async fn a_batch_is_stored_whole_or_not_at_all(storage: &Storage) -> Result<
     let mut records = Records::new(1);
     let known = records.turn("s", "known")?;
     storage.events.append(std::slice::from_ref(&known)).await?;
-    refused(storage.events.append(&[records.turn("s", "new")?, known]).await, ErrorKind::Conflict);
+    assert_refused(storage.events.append(&[records.turn("s", "new")?, known]).await, ErrorKind::Conflict);
     assert_eq!(everything(storage).await?.len(), 1);
     let next = storage.events.append(&[records.turn("s", "next")?]).await?;
     assert_eq!(next.first().map(|one| one.seq), Some(Seq(2)));
@@ -113,7 +113,7 @@ pub async fn a_batch_above_the_limit_is_invalid(storage: &Storage) -> Result<()>
     assert!(limit >= 1_000, "a store takes at least 1,000 entries at once");
     let mut records = Records::new(1);
     let batch = (0..=limit).map(|_| records.turn("s", "x")).collect::<Result<Vec<_>>>()?;
-    refused(storage.events.append(&batch).await, ErrorKind::Invalid);
+    assert_refused(storage.events.append(&batch).await, ErrorKind::Invalid);
     assert_eq!(storage.events.head().await?, Cursor::START);
     Ok(())
 }
@@ -126,14 +126,14 @@ pub async fn get_keeps_the_order_asked_and_names_what_is_missing(storage: &Stora
     let ids: Vec<EventId> = entries.iter().rev().map(|entry| entry.id).collect();
     let events = storage.events.get(&ids).await?;
     assert_eq!(events.iter().map(|event| event.id).collect::<Vec<_>>(), ids);
-    refused(storage.events.get(&[EventId(42)]).await, ErrorKind::NotFound);
+    assert_refused(storage.events.get(&[EventId(42)]).await, ErrorKind::NotFound);
     assert_eq!(storage.events.get(&[]).await?, []);
     Ok(())
 }
 
 /// Reading from places gives what reading by id gives, whether or not the places are right.
 pub async fn get_at_gives_what_get_gives_wherever_an_event_stands(storage: &Storage) -> Result<()> {
-    let events = varied(storage).await?;
+    let events = varied_events(storage).await?;
     let ids: Vec<EventId> = events.iter().rev().map(|event| event.id).collect();
     let by_id = storage.events.get(&ids).await?;
     for moved in [0, 1, 1_000] {
@@ -144,7 +144,7 @@ pub async fn get_at_gives_what_get_gives_wherever_an_event_stands(storage: &Stor
     let twice = [(second.id, second.seq), (first.id, first.seq), (second.id, second.seq)];
     let expected = [second.clone(), first.clone(), second.clone()];
     assert_eq!(storage.events.get_at(&twice).await?, expected);
-    refused(storage.events.get_at(&[(EventId(42), first.seq)]).await, ErrorKind::NotFound);
+    assert_refused(storage.events.get_at(&[(EventId(42), first.seq)]).await, ErrorKind::NotFound);
     assert_eq!(storage.events.get_at(&[]).await?, []);
     Ok(())
 }
@@ -167,7 +167,7 @@ pub async fn every_field_comes_back(storage: &Storage) -> Result<()> {
     entry.echo = vec![Span { start: 0, end: 6 }];
     storage.events.append(&[parent, entry.clone()]).await?;
     let event = only(storage.events.get(&[entry.id]).await?)?;
-    assert_eq!(event.kept(), Some(&entry.event));
+    assert_eq!(event.body(), Some(&entry.event));
     assert_eq!(
         (event.role, event.trust, event.level),
         (Role::Tool, Origin::ToolExternal.trust(), Origin::ToolExternal.level())
@@ -222,7 +222,7 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
         entry.event.kind = EventKind::Decision(decision);
         storage.events.append(std::slice::from_ref(&entry)).await?;
         let event = only(storage.events.get(&[entry.id]).await?)?;
-        assert_eq!(event.kept().map(|kept| &kept.kind), Some(&entry.event.kind));
+        assert_eq!(event.body().map(|kept| &kept.kind), Some(&entry.event.kind));
         assert_eq!(event.role, Role::Decision);
     }
     Ok(())
@@ -231,33 +231,37 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
 /// What the engine did about memory survives as what it is.
 pub async fn operations_come_back(storage: &Storage) -> Result<()> {
     let mut records = Records::new(1);
-    let filed = Filed {
+    let classification = Classification {
         category: Category::new("team/habits")?,
         tags: vec![Tag::new("ops")?],
         importance: Importance::new(0.75)?,
     };
     let two = || vec![EventId(3), EventId(4)];
-    for deed in [
-        Deed::Merge { notes: two(), filed: filed.clone() },
-        Deed::Retire { notes: two(), into: Some(EventId(5)) },
-        Deed::Retire { notes: two(), into: None },
-        Deed::Refine { note: EventId(3), filed: filed.clone() },
-        Deed::Infer { from: two(), kind: LearningKind::Insight, filed: filed.clone() },
-        Deed::Digest { from: two(), entities: vec!["Ada Berg".to_owned()], filed },
-        Deed::Compress { turns: two() },
-        Deed::Claim { turn: EventId(3), claims: pointed()? },
-        Deed::Summarize {
+    for operation_kind in [
+        OperationKind::Merge { notes: two(), classification: classification.clone() },
+        OperationKind::Retire { notes: two(), into: Some(EventId(5)) },
+        OperationKind::Retire { notes: two(), into: None },
+        OperationKind::Refine { note: EventId(3), classification: classification.clone() },
+        OperationKind::Infer {
+            from: two(),
+            kind: LearningKind::Insight,
+            classification: classification.clone(),
+        },
+        OperationKind::Digest { from: two(), entities: vec!["Ada Berg".to_owned()], classification },
+        OperationKind::Compress { turns: two() },
+        OperationKind::Claim { turn: EventId(3), claims: claim_spans()? },
+        OperationKind::Summarize {
             node: NodePath::Day("2026-11-21".to_owned()),
             of: two().into_iter().map(|event| Source { event, span: Span { start: 0, end: 4 } }).collect(),
             rests: vec![vec![0, 1], vec![1]],
         },
-        Deed::Prefer { turn: EventId(3), quote: Span { start: 2, end: 9 } },
-        Deed::Assess { turns: two(), score: 7 },
-        Deed::Cardinality { predicate: Predicate::new("sits_at")?, cardinality: Cardinality::Now },
-        Deed::Suggest { one: EntityId(5), into: EntityId(6) },
+        OperationKind::Prefer { turn: EventId(3), quote: Span { start: 2, end: 9 } },
+        OperationKind::Assess { turns: two(), score: 7 },
+        OperationKind::Cardinality { predicate: Predicate::new("sits_at")?, cardinality: Cardinality::Now },
+        OperationKind::Suggest { one: EntityId(5), into: EntityId(6) },
     ] {
         let operation = Operation {
-            deed,
+            kind: operation_kind,
             producer: Producer { id: "dream/fold".to_owned(), version: 3 },
             prompt: Some(PromptHash([9; 32])),
             shown: vec![EventId(3), EventId(4), EventId(5)],
@@ -267,16 +271,21 @@ pub async fn operations_come_back(storage: &Storage) -> Result<()> {
         entry.event.kind = EventKind::Operation(operation);
         storage.events.append(std::slice::from_ref(&entry)).await?;
         let event = only(storage.events.get(&[entry.id]).await?)?;
-        assert_eq!(event.kept().map(|kept| &kept.kind), Some(&entry.event.kind));
+        assert_eq!(event.body().map(|kept| &kept.kind), Some(&entry.event.kind));
         assert_eq!(event.role, Role::Decision);
     }
     Ok(())
 }
 
-fn pointed() -> Result<Vec<Pointed>> {
+fn claim_spans() -> Result<Vec<ClaimSpans>> {
     let span = |start, end| Span { start, end };
     let claim = |predicate, subject| {
-        Ok(Pointed { predicate: Predicate::new(predicate)?, quote: span(0, 9), value: span(4, 9), subject })
+        Ok(ClaimSpans {
+            predicate: Predicate::new(predicate)?,
+            quote: span(0, 9),
+            value: span(4, 9),
+            subject,
+        })
     };
     Ok(vec![claim("lives_in", None)?, claim("works_at", Some(span(1, 3)))?])
 }
@@ -312,8 +321,8 @@ pub async fn a_scan_has_no_holes_while_two_handles_append(storage: &Storage) -> 
 /// Every filter means what `EventFilter::accepts` says.
 // proves: PB-33
 pub async fn filters_agree_with_the_reference(storage: &Storage) -> Result<()> {
-    let events = varied(storage).await?;
-    let at = |place: usize| events.get(place).and_then(Event::kept).map(|kept| kept.occurred_at);
+    let events = varied_events(storage).await?;
+    let at = |place: usize| events.get(place).and_then(Event::body).map(|kept| kept.occurred_at);
     let base = EventFilter::all();
     let filters = [
         base.clone(),
@@ -346,7 +355,7 @@ pub async fn filters_agree_with_the_reference(storage: &Storage) -> Result<()> {
 
 /// The newest come first, and a limit cuts the oldest.
 pub async fn latest_is_newest_first(storage: &Storage) -> Result<()> {
-    varied(storage).await?;
+    varied_events(storage).await?;
     let two = NonZeroUsize::MIN.saturating_add(1);
     let latest = storage.events.latest(&EventFilter::all(), two).await?;
     assert_eq!(latest.iter().map(|event| event.seq.0).collect::<Vec<_>>(), [8, 7]);
@@ -355,7 +364,7 @@ pub async fn latest_is_newest_first(storage: &Storage) -> Result<()> {
 
 /// A conversation at a glance leaves out what is erased.
 pub async fn sessions_count_living_events(storage: &Storage) -> Result<()> {
-    varied(storage).await?;
+    varied_events(storage).await?;
     let sessions = storage.events.sessions(PLENTY).await?;
     let counted: Vec<(&str, u64)> = sessions.iter().map(|one| (one.session.as_str(), one.events)).collect();
     assert_eq!(counted, [("b", 4), ("a", 3)]);
@@ -368,7 +377,7 @@ pub async fn an_unknown_parent_is_invalid(storage: &Storage) -> Result<()> {
     let mut records = Records::new(1);
     let mut orphan = records.turn("s", "orphan")?;
     orphan.event.parent = Some(EventId(7));
-    refused(storage.events.append(&[orphan]).await, ErrorKind::Invalid);
+    assert_refused(storage.events.append(&[orphan]).await, ErrorKind::Invalid);
     let parent = records.turn("s", "parent")?;
     let mut child = records.turn("s", "child")?;
     child.event.parent = Some(parent.id);
@@ -405,11 +414,11 @@ pub async fn erasing_something_unknown_changes_nothing(storage: &Storage) -> Res
     let entry = records.turn("s", "stays")?;
     storage.events.append(std::slice::from_ref(&entry)).await?;
     let at = Timestamp::EPOCH;
-    refused(
+    assert_refused(
         storage.events.erase(&[tombstone(entry.id, at), tombstone(EventId(5), at)]).await,
         ErrorKind::NotFound,
     );
-    assert!(only(storage.events.get(&[entry.id]).await?)?.kept().is_some());
+    assert!(only(storage.events.get(&[entry.id]).await?)?.body().is_some());
     assert_eq!(storage.events.tombstones().await?, []);
     Ok(())
 }
@@ -463,7 +472,7 @@ pub async fn a_dropped_append_leaves_the_store_usable(storage: &Storage) -> Resu
 }
 
 /// Eight events of all sorts, the third of them erased.
-async fn varied(storage: &Storage) -> Result<Vec<Event>> {
+async fn varied_events(storage: &Storage) -> Result<Vec<Event>> {
     let mut records = Records::new(1);
     let mut entries: Vec<LogEntry> = Vec::new();
     for n in 0..8 {

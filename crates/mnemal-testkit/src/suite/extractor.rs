@@ -48,7 +48,7 @@ fn event(entry: LogEntry, seq: u64) -> Event {
         level: entry.event.origin.level(),
         quarantined: entry.quarantined,
         echo: entry.echo,
-        body: Body::Kept(Box::new(entry.event)),
+        body: Body::Present(Box::new(entry.event)),
     }
 }
 

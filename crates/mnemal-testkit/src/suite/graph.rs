@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use mnemal_core::{
     Advance, AsOf, Cardinality, Cursor, DeadLetter, Difference, Edition, EntityFilter, EntityId, EntityKind,
-    ErrorKind, EventId, Fact, FactFilter, FactId, FactStatus, GraphDelta, MentionFilter, MentionRow, NamedBy,
-    Predicate, Producer, Result, Ruling, Says, Seq, SessionId, Source, Span, Tie, Timestamp, Value, Within,
-    WorldTime,
+    ErrorKind, EventId, Fact, FactFilter, FactId, FactStatus, GraphDelta, IdentityClaim, IdentityKind,
+    MentionFilter, MentionRow, NamingDecision, Predicate, Producer, Result, Ruling, Seq, SessionId, Source,
+    Span, Timestamp, Value, Within, WorldTime,
 };
 
 use super::Storage;
@@ -49,11 +49,12 @@ fn small(event: EventId) -> Result<GraphDelta> {
     }
     oslo.kind_word = Some("municipality".to_owned());
     "a town".clone_into(&mut oslo.made_as);
-    oslo.decisions = [None, Some(at(8))].map(|expired_at| NamedBy { decision: event, expired_at }).to_vec();
-    oslo.ties = [Says::Read, Says::Merged, Says::Split]
+    oslo.decisions =
+        [None, Some(at(8))].map(|expired_at| NamingDecision { decision: event, expired_at }).to_vec();
+    oslo.identity_claims = [IdentityKind::Read, IdentityKind::Merged, IdentityKind::Split]
         .into_iter()
         .zip(1..)
-        .map(|(says, ordinal)| Tie { other: EntityId(1), says, source: event, ordinal })
+        .map(|(kind, ordinal)| IdentityClaim { other: EntityId(1), kind, source: event, ordinal })
         .collect();
     Ok(GraphDelta {
         entities: vec![entity(1, "Ada", EntityKind::Person, event, at(5)), oslo],

@@ -3,9 +3,9 @@
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Advance, AntiPattern, AsOf, Basis, Confidence, Cursor, DeadLetter, ErrorKind, EventId, Learning,
-    LearningDelta, LearningFilter, LearningId, LearningKind, LearningStatus, Leave, NoteKey, Result, RuleId,
-    Seq, Signal, Speaker, Stance, Tally, Timestamp, ToolName, Verdict, Within,
+    Advance, AntiPattern, AsOf, Basis, Confidence, Consent, Cursor, DeadLetter, ErrorKind, EventId, Learning,
+    LearningDelta, LearningFilter, LearningId, LearningKind, LearningStatus, NoteKey, Result, RuleId, Seq,
+    Signal, Speaker, Stance, Tally, Timestamp, ToolName, Verdict, Within,
 };
 
 use super::Storage;
@@ -47,7 +47,7 @@ fn learnt(source: EventId) -> Result<Learning> {
         }),
         basis: Basis::Inferred,
         confidence: Confidence::new(0.6),
-        leave: Leave::Asked,
+        consent: Consent::Required,
         topics: vec!["email".to_owned()],
         tool: Some(ToolName::new("mail")?),
         speaker: Some(Speaker::new("Ann")?),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mnemal_core::{ErrorKind, Lease, LeaseName, OwnerId, Result, Timestamp, Turn};
+use mnemal_core::{Acquisition, ErrorKind, Lease, LeaseName, OwnerId, Result, Timestamp};
 
 use super::Storage;
 
@@ -12,14 +12,14 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::EPOCH.plus_micros(seconds * 1_000_000)
 }
 
-async fn ask(storage: &Storage, name: &str, owner: &str, seconds: i64) -> Result<Turn> {
+async fn ask(storage: &Storage, name: &str, owner: &str, seconds: i64) -> Result<Acquisition> {
     storage.leases.acquire(&LeaseName::new(name)?, &OwnerId::new(owner)?, at(seconds), TTL).await
 }
 
 async fn take(storage: &Storage, owner: &str, seconds: i64) -> Result<(Lease, Option<OwnerId>)> {
     match ask(storage, "work", owner, seconds).await? {
-        Turn::Taken { lease, left_by } => Ok((lease, left_by)),
-        Turn::Held(lease) => Err(mnemal_core::Error::internal(format!("{} has it", lease.owner))),
+        Acquisition::Acquired { lease, left_by } => Ok((lease, left_by)),
+        Acquisition::Held(lease) => Err(mnemal_core::Error::internal(format!("{} has it", lease.owner))),
     }
 }
 
@@ -28,9 +28,12 @@ pub async fn one_at_a_time_has_a_lease(storage: &Storage) -> Result<()> {
     let (lease, left_by) = take(storage, "a", 100).await?;
     assert_eq!((lease.turn, lease.until, left_by), (1, at(130), None));
     for owner in ["a", "b"] {
-        assert_eq!(ask(storage, "work", owner, 129).await?, Turn::Held(lease.clone()));
+        assert_eq!(ask(storage, "work", owner, 129).await?, Acquisition::Held(lease.clone()));
     }
-    assert!(matches!(ask(storage, "other work", "b", 129).await?, Turn::Taken { left_by: None, .. }));
+    assert!(matches!(
+        ask(storage, "other work", "b", 129).await?,
+        Acquisition::Acquired { left_by: None, .. }
+    ));
     assert_eq!(storage.leases.holder(&lease.name).await?, Some(lease));
     assert_eq!(storage.leases.holder(&LeaseName::new("nobody's")?).await?, None);
     Ok(())
@@ -87,7 +90,7 @@ pub async fn a_stale_lease_cannot_be_renewed(storage: &Storage) -> Result<()> {
 pub async fn a_clock_that_went_back_holds_no_lease_for_ever(storage: &Storage) -> Result<()> {
     let month = 30 * 86_400;
     take(storage, "a", month).await?;
-    assert!(matches!(ask(storage, "work", "b", month - 60).await?, Turn::Held(_)));
+    assert!(matches!(ask(storage, "work", "b", month - 60).await?, Acquisition::Held(_)));
     let (lease, left_by) = take(storage, "b", 0).await?;
     assert_eq!((lease.until, left_by), (at(30), Some(OwnerId::new("a")?)));
     Ok(())

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use mnemal_core::{Book, LedgerLine, Result, Timestamp};
+use mnemal_core::{LedgerKind, LedgerLine, Result, Timestamp};
 
 use super::Storage;
 
 const ALL: NonZeroUsize = NonZeroUsize::MAX;
 const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("2 is not zero");
 
-fn line(book: Book, key: &str, seconds: i64) -> LedgerLine {
+fn line(kind: LedgerKind, key: &str, seconds: i64) -> LedgerLine {
     LedgerLine {
-        book,
+        kind,
         key: key.to_owned(),
         at: Timestamp::EPOCH.plus_micros(seconds * 1_000_000),
         hash: u128::MAX - 7,
@@ -23,23 +23,27 @@ fn line(book: Book, key: &str, seconds: i64) -> LedgerLine {
 
 /// The newest line under a key stands, in its own book, and everything of it comes back.
 pub async fn the_newest_line_under_a_key_stands(storage: &Storage) -> Result<()> {
-    let (first, second) = (line(Book::Pass, "fold", 10), line(Book::Pass, "fold", 5));
+    let (first, second) = (line(LedgerKind::Pass, "fold", 10), line(LedgerKind::Pass, "fold", 5));
     storage.ledger.put(&[first]).await?;
-    storage.ledger.put(&[second.clone(), line(Book::Cycle, "fold", 7)]).await?;
-    assert_eq!(storage.ledger.lines(Book::Pass, ALL).await?, [second]);
-    for book in Book::ALL {
-        assert_eq!(Book::from_name(book.as_str()), Some(book));
+    storage.ledger.put(&[second.clone(), line(LedgerKind::Cycle, "fold", 7)]).await?;
+    assert_eq!(storage.ledger.lines(LedgerKind::Pass, ALL).await?, [second]);
+    for kind in LedgerKind::ALL {
+        assert_eq!(LedgerKind::from_name(kind.as_str()), Some(kind));
     }
     Ok(())
 }
 
 /// Lines come newest first, then by key, and no more than were asked for.
 pub async fn lines_come_newest_first(storage: &Storage) -> Result<()> {
-    let lines = [line(Book::Cycle, "b", 20), line(Book::Cycle, "c", 30), line(Book::Cycle, "a", 20)];
+    let lines = [
+        line(LedgerKind::Cycle, "b", 20),
+        line(LedgerKind::Cycle, "c", 30),
+        line(LedgerKind::Cycle, "a", 20),
+    ];
     storage.ledger.put(&lines).await?;
-    let found = storage.ledger.lines(Book::Cycle, ALL).await?;
+    let found = storage.ledger.lines(LedgerKind::Cycle, ALL).await?;
     assert_eq!(found.iter().map(|line| line.key.as_str()).collect::<Vec<_>>(), ["c", "a", "b"]);
-    assert_eq!(storage.ledger.lines(Book::Cycle, TWO).await?, found.get(..2).unwrap_or_default());
+    assert_eq!(storage.ledger.lines(LedgerKind::Cycle, TWO).await?, found.get(..2).unwrap_or_default());
     Ok(())
 }
 
@@ -47,10 +51,14 @@ pub async fn lines_come_newest_first(storage: &Storage) -> Result<()> {
 pub async fn a_sweep_drops_old_lines_of_one_book(storage: &Storage) -> Result<()> {
     storage
         .ledger
-        .put(&[line(Book::Audit, "a", 1), line(Book::Audit, "b", 2), line(Book::Cycle, "a", 1)])
+        .put(&[
+            line(LedgerKind::Audit, "a", 1),
+            line(LedgerKind::Audit, "b", 2),
+            line(LedgerKind::Cycle, "a", 1),
+        ])
         .await?;
-    assert_eq!(storage.ledger.sweep(Book::Audit, Timestamp::EPOCH.plus_micros(2_000_000)).await?, 1);
-    assert_eq!(storage.ledger.lines(Book::Audit, ALL).await?, [line(Book::Audit, "b", 2)]);
-    assert_eq!(storage.ledger.lines(Book::Cycle, ALL).await?.len(), 1);
+    assert_eq!(storage.ledger.sweep(LedgerKind::Audit, Timestamp::EPOCH.plus_micros(2_000_000)).await?, 1);
+    assert_eq!(storage.ledger.lines(LedgerKind::Audit, ALL).await?, [line(LedgerKind::Audit, "b", 2)]);
+    assert_eq!(storage.ledger.lines(LedgerKind::Cycle, ALL).await?.len(), 1);
     Ok(())
 }

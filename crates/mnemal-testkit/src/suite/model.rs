@@ -16,7 +16,7 @@ fn prompt(number: u8) -> PromptHash {
     PromptHash([number; 32])
 }
 
-async fn kept(storage: &Storage, number: u8) -> Option<String> {
+async fn cached_text(storage: &Storage, number: u8) -> Option<String> {
     storage.completions.get(prompt(number)).await.ok().map(|kept| kept.text)
 }
 
@@ -28,7 +28,7 @@ pub async fn an_answer_comes_back_for_its_question_only(storage: &Storage) -> Re
     let unknown = storage.completions.get(prompt(2)).await;
     assert_eq!(unknown.map_err(|error| error.kind()).err(), Some(ErrorKind::NotFound));
     storage.completions.put(prompt(1), &answer("better")?, &[EventId(3)]).await?;
-    assert_eq!(kept(storage, 1).await.as_deref(), Some("better"));
+    assert_eq!(cached_text(storage, 1).await.as_deref(), Some("better"));
     Ok(())
 }
 
@@ -39,9 +39,9 @@ pub async fn answers_go_with_the_events_that_they_rest_on(storage: &Storage) -> 
     storage.completions.put(prompt(3), &answer("once of five")?, &[EventId(5)]).await?;
     storage.completions.put(prompt(3), &answer("now of eight")?, &[EventId(8)]).await?;
     assert_eq!(storage.completions.erase(&[EventId(5), EventId(9)]).await?, 1);
-    assert_eq!(kept(storage, 1).await, None);
-    assert_eq!(kept(storage, 2).await.as_deref(), Some("of seven"));
-    assert_eq!(kept(storage, 3).await.as_deref(), Some("now of eight"));
+    assert_eq!(cached_text(storage, 1).await, None);
+    assert_eq!(cached_text(storage, 2).await.as_deref(), Some("of seven"));
+    assert_eq!(cached_text(storage, 3).await.as_deref(), Some("now of eight"));
     assert_eq!(storage.completions.erase(&[EventId(5), EventId(6)]).await?, 0);
     Ok(())
 }
@@ -55,10 +55,10 @@ pub async fn an_answer_of_a_forgotten_event_is_neither_given_nor_kept(storage: &
     storage.completions.put(prompt(1), &answer("the safe word")?, &[secret, weather]).await?;
     storage.completions.put(prompt(2), &answer("the weather")?, &[weather]).await?;
     storage.events.erase(&[tombstone(secret, Timestamp::EPOCH)]).await?;
-    assert_eq!(kept(storage, 1).await, None);
+    assert_eq!(cached_text(storage, 1).await, None);
     storage.completions.put(prompt(3), &answer("the safe word, too late")?, &[secret, weather]).await?;
-    assert_eq!(kept(storage, 3).await, None);
-    assert_eq!(kept(storage, 2).await.as_deref(), Some("the weather"));
+    assert_eq!(cached_text(storage, 3).await, None);
+    assert_eq!(cached_text(storage, 2).await.as_deref(), Some("the weather"));
     assert_eq!(storage.completions.erase(&[secret]).await?, 1, "the late one was not kept");
     Ok(())
 }

@@ -11,8 +11,8 @@ use libsqlite3_sys as sys;
 
 use super::dice::Dice;
 use super::image::SECTOR;
-use super::open_file::{self, Folder, OpenFile};
-use super::shared_memory::Missing;
+use super::open_file::{self, FolderSync, OpenFile};
+use super::shared_memory::MissingPiece;
 
 /// Name by which connections ask for this file system.
 const NAME: &CStr = c"mnemal-faulty";
@@ -264,7 +264,7 @@ unsafe extern "C" fn shm_map(
     }) else {
         return sys::SQLITE_IOERR;
     };
-    let missing = if make == 0 { Missing::Leave } else { Missing::Make };
+    let missing = if make == 0 { MissingPiece::Leave } else { MissingPiece::Make };
     code(file.map(number, size, missing).map(|piece| {
         // SAFETY: as above. The piece is atomic memory that is freed after the last connection has unmapped it.
         unsafe { answer(out, piece.map_or(ptr::null_mut(), <*mut u8>::cast)) };
@@ -298,7 +298,7 @@ unsafe extern "C" fn shm_unmap(file: *mut sys::sqlite3_file, _delete: c_int) -> 
 unsafe extern "C" fn delete(_vfs: *mut sys::sqlite3_vfs, name: *const c_char, sync: c_int) -> c_int {
     // SAFETY: SQLite gives a name.
     let name = unsafe { text(name) };
-    let folder = if sync == 0 { Folder::Unflushed } else { Folder::Flushed };
+    let folder = if sync == 0 { FolderSync::Unflushed } else { FolderSync::Flushed };
     name.map_or(sys::SQLITE_IOERR_DELETE, |name| code(open_file::delete(name, folder)))
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::callbacks;
 use super::dice::Dice;
 use super::fault::{DiskFault, Operation};
-use super::image::{Image, Keep};
+use super::image::{Image, SurvivingWrites};
 use super::lock::FileLocks;
 use super::shared_memory::SharedMemory;
 
@@ -93,7 +93,7 @@ impl FaultyDisk {
 
     /// Cuts the power if that is not done yet, and restarts with the disk's durable data: everything flushed, and of the rest
     /// what `keep` selects. Files that were open stay unusable.
-    pub fn reboot(&self, keep: Keep) {
+    pub fn reboot(&self, keep: SurvivingWrites) {
         self.disk.state().reboot(keep);
     }
 
@@ -181,7 +181,7 @@ pub(super) struct Inode {
 
 /// How an operation goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum OperationOutcome {
     /// As it should.
     Good,
     /// With a fault.
@@ -234,15 +234,15 @@ impl State {
     ///
     /// # Errors
     /// SQLite's code of its failure, when there is no power.
-    pub(super) fn begin(&mut self, operation: Operation) -> Result<Course, i32> {
+    pub(super) fn begin(&mut self, operation: Operation) -> Result<OperationOutcome, i32> {
         if !self.on {
-            return Err(operation.failed());
+            return Err(operation.failure_code());
         }
         self.trace.push(operation);
         let number = self.trace.len() as u64;
         if self.cut.is_some_and(|cut| cut <= number) {
             self.on = false;
-            return Ok(Course::Cut { done: self.dice.happens(5) });
+            return Ok(OperationOutcome::Cut { done: self.dice.happens(5) });
         }
         if self.full_from.is_some_and(|from| from <= number) {
             self.full_from = None;
@@ -252,9 +252,9 @@ impl State {
         Ok(match due {
             Some(place) => {
                 self.struck += 1;
-                Course::Bad(self.faults.remove(place).1)
+                OperationOutcome::Bad(self.faults.remove(place).1)
             }
-            None => Course::Good,
+            None => OperationOutcome::Good,
         })
     }
 
@@ -300,14 +300,14 @@ impl State {
         growth == 0 || self.limit.is_none_or(|limit| self.used() + growth as u64 <= limit)
     }
 
-    fn reboot(&mut self, keep: Keep) {
+    fn reboot(&mut self, keep: SurvivingWrites) {
         self.on = true;
         self.boot += 1;
         self.cut = None;
         let names: Vec<String> = self.live.keys().chain(self.durable.keys()).cloned().collect();
         for name in names {
             let (now, then) = (self.live.get(&name).copied(), self.durable.get(&name).copied());
-            let arrived = now != then && keep != Keep::Nothing && self.dice.happens(5);
+            let arrived = now != then && keep != SurvivingWrites::Nothing && self.dice.happens(5);
             match if arrived { now } else { then } {
                 Some(number) => self.durable.insert(name, number),
                 None => self.durable.remove(&name),

@@ -32,7 +32,7 @@ pub enum Operation {
 
 impl Operation {
     /// Returns SQLite's code for a failure of it.
-    pub(super) fn failed(self) -> i32 {
+    pub(super) fn failure_code(self) -> i32 {
         match self {
             Self::Open => sys::SQLITE_CANTOPEN,
             Self::Read => sys::SQLITE_IOERR_READ,

@@ -12,7 +12,7 @@ pub(super) const SECTOR: usize = 512;
 /// What a power cut leaves of the writes that were not flushed.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Keep {
+pub enum SurvivingWrites {
     /// Nothing.
     Nothing,
     /// Those up to a random one, which is torn.
@@ -97,18 +97,18 @@ impl Image {
     }
 
     /// Forgets what was not flushed, but for what is kept.
-    pub(super) fn cut(&mut self, keep: Keep, dice: &mut Dice) {
+    pub(super) fn cut(&mut self, keep: SurvivingWrites, dice: &mut Dice) {
         let pending = mem::take(&mut self.pending);
         let keep = match (keep, dice.below(3)) {
-            (Keep::Drawn, 0) => Keep::Nothing,
-            (Keep::Drawn, 1) => Keep::Prefix,
-            (Keep::Drawn, _) => Keep::Part,
+            (SurvivingWrites::Drawn, 0) => SurvivingWrites::Nothing,
+            (SurvivingWrites::Drawn, 1) => SurvivingWrites::Prefix,
+            (SurvivingWrites::Drawn, _) => SurvivingWrites::Part,
             (told, _) => told,
         };
         match keep {
-            Keep::Nothing => {}
-            Keep::Prefix => prefix(&mut self.durable, &pending, dice),
-            Keep::Part | Keep::Drawn => part(&mut self.durable, &pending, dice),
+            SurvivingWrites::Nothing => {}
+            SurvivingWrites::Prefix => prefix(&mut self.durable, &pending, dice),
+            SurvivingWrites::Part | SurvivingWrites::Drawn => part(&mut self.durable, &pending, dice),
         }
         self.live.clone_from(&self.durable);
     }
@@ -187,7 +187,12 @@ mod tests {
     #[test]
     fn what_was_flushed_survives_every_cut_and_what_was_not_is_old_or_new() {
         for seed in 0..200 {
-            for keep in [Keep::Nothing, Keep::Prefix, Keep::Part, Keep::Drawn] {
+            for keep in [
+                SurvivingWrites::Nothing,
+                SurvivingWrites::Prefix,
+                SurvivingWrites::Part,
+                SurvivingWrites::Drawn,
+            ] {
                 let mut image = flushed();
                 image.write(1_000, &[2; 1_500]);
                 image.cut(keep, &mut Dice::new(seed));
@@ -208,10 +213,10 @@ mod tests {
             image.cut(keep, &mut Dice::new(seed));
             (image.live().contains(&2), image.live().contains(&3))
         };
-        assert!((0..100).all(|seed| kept(Keep::Nothing, seed) == (false, false)));
-        assert!((0..100).all(|seed| kept(Keep::Prefix, seed) != (false, true)));
-        assert!((0..100).any(|seed| kept(Keep::Part, seed) == (false, true)));
-        assert!((0..100).any(|seed| kept(Keep::Prefix, seed) == (true, true)));
+        assert!((0..100).all(|seed| kept(SurvivingWrites::Nothing, seed) == (false, false)));
+        assert!((0..100).all(|seed| kept(SurvivingWrites::Prefix, seed) != (false, true)));
+        assert!((0..100).any(|seed| kept(SurvivingWrites::Part, seed) == (false, true)));
+        assert!((0..100).any(|seed| kept(SurvivingWrites::Prefix, seed) == (true, true)));
     }
 
     #[test]
@@ -219,7 +224,7 @@ mod tests {
         let torn = |seed| {
             let mut image = flushed();
             image.write(0, &[2; 2 * SECTOR]);
-            image.cut(Keep::Part, &mut Dice::new(seed));
+            image.cut(SurvivingWrites::Part, &mut Dice::new(seed));
             image.live().iter().position(|byte| *byte != 2).is_some_and(|end| end % SECTOR != 0)
         };
         assert!((0..200).any(torn) && !(0..200).all(torn));
@@ -233,7 +238,7 @@ mod tests {
             image.fail_to_flush(&mut Dice::new(seed));
             assert_eq!(image.live()[0], 2);
             image.flush();
-            image.cut(Keep::Nothing, &mut Dice::new(seed));
+            image.cut(SurvivingWrites::Nothing, &mut Dice::new(seed));
             image.live()[0] == 1
         });
         assert!(lost);
@@ -243,7 +248,7 @@ mod tests {
     fn a_length_that_was_not_flushed_can_come_back() {
         let mut image = flushed();
         image.resize(10);
-        image.cut(Keep::Nothing, &mut Dice::new(1));
+        image.cut(SurvivingWrites::Nothing, &mut Dice::new(1));
         assert_eq!(image.live().len(), 2_000);
         let mut bytes = [9; 4];
         assert_eq!(image.read(&mut bytes, 1_998), 2);

@@ -61,11 +61,11 @@ impl FileLocks {
 
 /// The locks on the slots of shared memory: a slot is held by one, or shared by many.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SlotLocks(BTreeMap<HandleId, Held>);
+pub(super) struct SlotLocks(BTreeMap<HandleId, HeldSlots>);
 
 /// Slots that one open file holds, a bit each.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct HeldSlots {
     shared: u32,
     alone: u32,
 }

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use libsqlite3_sys as sys;
 
-use super::disk::{Course, Disk, Inode, State, find};
+use super::disk::{Disk, Inode, OperationOutcome, State, find};
 use super::fault::{DiskFault, Operation};
 use super::lock::HandleId;
-use super::shared_memory::{Missing, SharedMemory};
+use super::shared_memory::{MissingPiece, SharedMemory};
 
 /// Files whose new name reaches the disk with their first flush, as SQLite does it on Unix.
 const JOURNALS: i32 = sys::SQLITE_OPEN_MAIN_JOURNAL | sys::SQLITE_OPEN_SUPER_JOURNAL | sys::SQLITE_OPEN_WAL;
@@ -34,8 +34,8 @@ impl OpenFile {
         let name = name.unwrap_or("nameless");
         let mut state = disk.state();
         let course = state.begin(Operation::Open)?;
-        if matches!(course, Course::Bad(_) | Course::Cut { done: false }) {
-            return Err(Operation::Open.failed());
+        if matches!(course, OperationOutcome::Bad(_) | OperationOutcome::Cut { done: false }) {
+            return Err(Operation::Open.failure_code());
         }
         let inode = match state.live.get(name) {
             Some(_) if flags & sys::SQLITE_OPEN_EXCLUSIVE != 0 => return Err(sys::SQLITE_CANTOPEN),
@@ -50,8 +50,8 @@ impl OpenFile {
                 inode
             }
         };
-        if matches!(course, Course::Cut { .. }) {
-            return Err(Operation::Open.failed());
+        if matches!(course, OperationOutcome::Cut { .. }) {
+            return Err(Operation::Open.failure_code());
         }
         let (boot, id) = (state.boot, state.number());
         if let Some(inode) = state.inodes.get_mut(&inode) {
@@ -81,10 +81,10 @@ impl OpenFile {
     }
 
     /// Begins an operation on a file that is still there.
-    fn begin(&self, operation: Operation) -> Result<(MutexGuard<'_, State>, Course), i32> {
+    fn begin(&self, operation: Operation) -> Result<(MutexGuard<'_, State>, OperationOutcome), i32> {
         let mut state = self.disk.state();
         if state.boot != self.boot {
-            return Err(operation.failed());
+            return Err(operation.failure_code());
         }
         let course = state.begin(operation)?;
         Ok((state, course))
@@ -93,8 +93,8 @@ impl OpenFile {
     /// Begins an operation that is done or not done, and in whose course nothing else can happen.
     fn begin_plain(&self, operation: Operation) -> Result<MutexGuard<'_, State>, i32> {
         match self.begin(operation)? {
-            (state, Course::Good) => Ok(state),
-            _ => Err(operation.failed()),
+            (state, OperationOutcome::Good) => Ok(state),
+            _ => Err(operation.failure_code()),
         }
     }
 
@@ -104,20 +104,20 @@ impl OpenFile {
         let State { inodes, dice, .. } = &mut *state;
         let inode = inodes.get_mut(&self.inode).ok_or(sys::SQLITE_IOERR_READ)?;
         match course {
-            Course::Good => {}
-            Course::Bad(DiskFault::ShortRead) => {
+            OperationOutcome::Good => {}
+            OperationOutcome::Bad(DiskFault::ShortRead) => {
                 let half = into.len() / 2;
                 inode.image.read(into.get_mut(..half).unwrap_or_default(), at);
                 return Err(sys::SQLITE_IOERR_READ);
             }
-            Course::Bad(DiskFault::BitFlip) => {
+            OperationOutcome::Bad(DiskFault::BitFlip) => {
                 let read = inode.image.read(into, at);
                 if let Some(byte) = into.get_mut(dice.below(read)) {
                     *byte ^= 1 << dice.below(8);
                 }
                 return if read < into.len() { Err(sys::SQLITE_IOERR_SHORT_READ) } else { Ok(()) };
             }
-            Course::Bad(_) | Course::Cut { .. } => return Err(sys::SQLITE_IOERR_READ),
+            OperationOutcome::Bad(_) | OperationOutcome::Cut { .. } => return Err(sys::SQLITE_IOERR_READ),
         }
         // Behind the end there is nothing, which SQLite takes for zeros.
         if inode.image.read(into, at) < into.len() { Err(sys::SQLITE_IOERR_SHORT_READ) } else { Ok(()) }
@@ -131,17 +131,19 @@ impl OpenFile {
         let State { inodes, dice, .. } = &mut *state;
         let inode = inodes.get_mut(&self.inode).ok_or(sys::SQLITE_IOERR_WRITE)?;
         match course {
-            Course::Good if room => {
+            OperationOutcome::Good if room => {
                 inode.image.write(at, bytes);
                 return Ok(());
             }
-            Course::Good | Course::Bad(DiskFault::DiskFull) => return Err(sys::SQLITE_FULL),
-            Course::Bad(DiskFault::ShortWrite) => {
+            OperationOutcome::Good | OperationOutcome::Bad(DiskFault::DiskFull) => {
+                return Err(sys::SQLITE_FULL);
+            }
+            OperationOutcome::Bad(DiskFault::ShortWrite) => {
                 inode.image.write(at, bytes.get(..bytes.len() / 2).unwrap_or_default());
             }
-            Course::Bad(DiskFault::TornWrite) => inode.image.write_torn(at, bytes, dice),
-            Course::Cut { done: true } => inode.image.write(at, bytes),
-            Course::Bad(_) | Course::Cut { done: false } => {}
+            OperationOutcome::Bad(DiskFault::TornWrite) => inode.image.write_torn(at, bytes, dice),
+            OperationOutcome::Cut { done: true } => inode.image.write(at, bytes),
+            OperationOutcome::Bad(_) | OperationOutcome::Cut { done: false } => {}
         }
         Err(sys::SQLITE_IOERR_WRITE)
     }
@@ -150,10 +152,10 @@ impl OpenFile {
     pub(super) fn truncate(&self, len: usize) -> Result<(), i32> {
         let (mut state, course) = self.begin(Operation::Truncate)?;
         let inode = self.inode(&mut state, Operation::Truncate)?;
-        if matches!(course, Course::Good | Course::Cut { done: true }) {
+        if matches!(course, OperationOutcome::Good | OperationOutcome::Cut { done: true }) {
             inode.image.resize(len);
         }
-        if course == Course::Good { Ok(()) } else { Err(sys::SQLITE_IOERR_TRUNCATE) }
+        if course == OperationOutcome::Good { Ok(()) } else { Err(sys::SQLITE_IOERR_TRUNCATE) }
     }
 
     /// Makes the file durable, and the names of its folder where it is a new journal.
@@ -162,12 +164,12 @@ impl OpenFile {
         let State { inodes, dice, .. } = &mut *state;
         let inode = inodes.get_mut(&self.inode).ok_or(sys::SQLITE_IOERR_FSYNC)?;
         match course {
-            Course::Good | Course::Cut { done: true } => inode.image.flush(),
-            Course::Bad(DiskFault::SyncFails) => inode.image.fail_to_flush(dice),
-            Course::Bad(DiskFault::SyncLags) => return Ok(()),
-            Course::Bad(_) | Course::Cut { done: false } => {}
+            OperationOutcome::Good | OperationOutcome::Cut { done: true } => inode.image.flush(),
+            OperationOutcome::Bad(DiskFault::SyncFails) => inode.image.fail_to_flush(dice),
+            OperationOutcome::Bad(DiskFault::SyncLags) => return Ok(()),
+            OperationOutcome::Bad(_) | OperationOutcome::Cut { done: false } => {}
         }
-        if course != Course::Good {
+        if course != OperationOutcome::Good {
             return Err(sys::SQLITE_IOERR_FSYNC);
         }
         if self.journal && !state.directory_is_flushed(self.inode) {
@@ -206,12 +208,17 @@ impl OpenFile {
     }
 
     /// Returns the address of a piece of shared memory, which holds until [`unmap`](Self::unmap).
-    pub(super) fn map(&self, number: usize, size: usize, missing: Missing) -> Result<Option<*mut u8>, i32> {
+    pub(super) fn map(
+        &self,
+        number: usize,
+        size: usize,
+        missing: MissingPiece,
+    ) -> Result<Option<*mut u8>, i32> {
         let (mut state, course) = self.begin(Operation::Map)?;
         match course {
-            Course::Good => {}
-            Course::Bad(DiskFault::DiskFull) => return Err(sys::SQLITE_IOERR_SHMSIZE),
-            Course::Bad(_) | Course::Cut { .. } => return Err(sys::SQLITE_IOERR_SHMMAP),
+            OperationOutcome::Good => {}
+            OperationOutcome::Bad(DiskFault::DiskFull) => return Err(sys::SQLITE_IOERR_SHMSIZE),
+            OperationOutcome::Bad(_) | OperationOutcome::Cut { .. } => return Err(sys::SQLITE_IOERR_SHMMAP),
         }
         let inode = self.inode(&mut state, Operation::Map)?;
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -254,30 +261,30 @@ impl OpenFile {
     }
 
     fn inode<'s>(&self, state: &'s mut State, operation: Operation) -> Result<&'s mut Inode, i32> {
-        state.inodes.get_mut(&self.inode).ok_or(operation.failed())
+        state.inodes.get_mut(&self.inode).ok_or(operation.failure_code())
     }
 }
 
 /// What becomes of the folder when a name is removed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Folder {
+pub(super) enum FolderSync {
     Flushed,
     Unflushed,
 }
 
 /// Removes a file.
-pub(super) fn delete(name: &str, folder: Folder) -> Result<(), i32> {
+pub(super) fn delete(name: &str, folder: FolderSync) -> Result<(), i32> {
     let disk = find(name).ok_or(sys::SQLITE_IOERR_DELETE)?;
     let mut state = disk.state();
     let course = state.begin(Operation::Delete)?;
-    if matches!(course, Course::Bad(_) | Course::Cut { done: false }) {
+    if matches!(course, OperationOutcome::Bad(_) | OperationOutcome::Cut { done: false }) {
         return Err(sys::SQLITE_IOERR_DELETE);
     }
     state.live.remove(name).ok_or(sys::SQLITE_IOERR_DELETE_NOENT)?;
-    if matches!(course, Course::Cut { .. }) {
+    if matches!(course, OperationOutcome::Cut { .. }) {
         return Err(sys::SQLITE_IOERR_DELETE);
     }
-    if folder == Folder::Flushed {
+    if folder == FolderSync::Flushed {
         state.flush_directory();
     } else {
         state.sweep();
@@ -290,8 +297,8 @@ pub(super) fn exists(name: &str) -> Result<bool, i32> {
     let Some(disk) = find(name) else { return Ok(false) };
     let mut state = disk.state();
     match state.begin(Operation::Access)? {
-        Course::Good => {}
-        Course::Bad(_) | Course::Cut { .. } => return Err(sys::SQLITE_IOERR_ACCESS),
+        OperationOutcome::Good => {}
+        OperationOutcome::Bad(_) | OperationOutcome::Cut { .. } => return Err(sys::SQLITE_IOERR_ACCESS),
     }
     let inode = state.live.get(name).and_then(|inode| state.inodes.get(inode));
     Ok(inode.is_some_and(|inode| !inode.image.live().is_empty()))

@@ -7,7 +7,7 @@ use super::lock::SlotLocks;
 
 /// What becomes of a piece that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum MissingPiece {
     Make,
     Leave,
 }
@@ -22,9 +22,14 @@ pub(super) struct SharedMemory {
 impl SharedMemory {
     /// Returns the address of a piece of `size` bytes, all zero where it is new; `None` where there is none and none is made.
     /// The address holds as long as the shared memory does.
-    pub(super) fn piece(&self, number: usize, size: usize, missing: Missing) -> Option<*const AtomicU64> {
+    pub(super) fn piece(
+        &self,
+        number: usize,
+        size: usize,
+        missing: MissingPiece,
+    ) -> Option<*const AtomicU64> {
         let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        while missing == Missing::Make && pieces.len() <= number {
+        while missing == MissingPiece::Make && pieces.len() <= number {
             pieces.push((0..size.div_ceil(size_of::<AtomicU64>())).map(|_| AtomicU64::new(0)).collect());
         }
         pieces.get(number).map(|piece| piece.as_ptr())
@@ -38,10 +43,10 @@ mod tests {
     #[test]
     fn a_piece_keeps_its_address() {
         let memory = SharedMemory::default();
-        assert_eq!(memory.piece(0, 32_768, Missing::Leave), None);
-        let first = memory.piece(0, 32_768, Missing::Make);
-        let later = memory.piece(9, 32_768, Missing::Make);
+        assert_eq!(memory.piece(0, 32_768, MissingPiece::Leave), None);
+        let first = memory.piece(0, 32_768, MissingPiece::Make);
+        let later = memory.piece(9, 32_768, MissingPiece::Make);
         assert!(first.is_some() && later.is_some() && first != later);
-        assert_eq!(memory.piece(0, 32_768, Missing::Leave), first);
+        assert_eq!(memory.piece(0, 32_768, MissingPiece::Leave), first);
     }
 }

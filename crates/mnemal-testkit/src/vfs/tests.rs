@@ -5,7 +5,7 @@ use std::sync::Arc;
 use libsqlite3_sys as sys;
 
 use super::connection::Connection;
-use super::{DiskFault, FaultyDisk, Keep, Operation};
+use super::{DiskFault, FaultyDisk, Operation, SurvivingWrites};
 
 const FILE: &str = "space.db";
 
@@ -40,7 +40,7 @@ fn a_committed_row_survives_every_power_cut_and_the_file_is_whole() {
         }
         assert!(!disk.is_on() && connection.count().is_err());
         drop(connection);
-        disk.reboot(Keep::Drawn);
+        disk.reboot(SurvivingWrites::Drawn);
         let again = Connection::with_log(&disk, FILE).unwrap();
         assert_eq!(whole(&again), "ok", "seed {seed}");
         assert!(again.count().unwrap() >= acknowledged, "seed {seed}: {acknowledged}");
@@ -58,7 +58,7 @@ fn without_flushes_rows_are_lost_or_the_file_is_damaged() {
         }
         disk.power_cut();
         drop(connection);
-        disk.reboot(Keep::Drawn);
+        disk.reboot(SurvivingWrites::Drawn);
         Connection::open(&disk, FILE).is_ok_and(|again| again.count() == Ok(50))
     };
     let survivors = (0..30).filter(|seed| survives(*seed)).count();
@@ -146,7 +146,7 @@ fn a_flush_that_lags_is_made_good_by_the_next_one() {
         if flushed_again {
             insert(&connection, 1, 1).unwrap();
         }
-        disk.reboot(Keep::Nothing);
+        disk.reboot(SurvivingWrites::Nothing);
         assert_eq!(disk.struck(), 1);
         Connection::with_log(&disk, FILE).unwrap().count().unwrap() == 0
     };
@@ -204,7 +204,7 @@ fn files_can_be_read_and_put_as_bytes() {
     assert_eq!(disk.read_durable(FILE).as_ref(), Some(&bytes), "a closed file is flushed");
     assert_eq!(disk.read("space.db-wal"), None);
     disk.put("copy.db", bytes);
-    disk.reboot(Keep::Nothing);
+    disk.reboot(SurvivingWrites::Nothing);
     assert_eq!(Connection::open(&disk, "copy.db").unwrap().count(), Ok(4));
 }
 
@@ -228,7 +228,7 @@ fn a_connection_from_before_a_reboot_is_dead_and_harmless() {
     let disk = FaultyDisk::new(9);
     let old = Connection::with_log(&disk, FILE).unwrap();
     insert(&old, 0, 4).unwrap();
-    disk.reboot(Keep::Drawn);
+    disk.reboot(SurvivingWrites::Drawn);
     let new = Connection::with_log(&disk, FILE).unwrap();
     assert!(old.count().is_err() && insert(&old, 9, 1).is_err());
     new.run("begin immediate").unwrap();

@@ -42,7 +42,7 @@ impl Date {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Token<'t> {
+enum DateToken<'t> {
     Number(&'t str),
     Word(&'t str),
     Sign(char),
@@ -61,7 +61,7 @@ pub(super) fn dates(text: &str) -> Vec<Date> {
     found
 }
 
-fn tokens(text: &str) -> Vec<Token<'_>> {
+fn tokens(text: &str) -> Vec<DateToken<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -72,9 +72,9 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         let end = rest.find(|letter| !is_alike(letter)).unwrap_or(rest.len());
         let (run, behind) = rest.split_at_checked(end.max(first.len_utf8())).unwrap_or((rest, ""));
         tokens.push(match first {
-            _ if first.is_ascii_digit() => Token::Number(run),
-            _ if is_of_word(first) => Token::Word(run),
-            sign => Token::Sign(sign),
+            _ if first.is_ascii_digit() => DateToken::Number(run),
+            _ if is_of_word(first) => DateToken::Word(run),
+            sign => DateToken::Sign(sign),
         });
         rest = behind;
     }
@@ -94,17 +94,17 @@ fn month(digits: &str) -> Option<u32> {
 }
 
 /// `2026-05-12`, `2026-05`, `12.5.2026`, `12.5.`, `5/12/2026`.
-fn in_numbers(before: &[Token<'_>], rest: &[Token<'_>], found: &mut Vec<Date>) {
-    if matches!(before, [.., Token::Number(_), Token::Sign('.' | '-' | '/' | ':')]) {
+fn in_numbers(before: &[DateToken<'_>], rest: &[DateToken<'_>], found: &mut Vec<Date>) {
+    if matches!(before, [.., DateToken::Number(_), DateToken::Sign('.' | '-' | '/' | ':')]) {
         return;
     }
     match rest {
         [
-            Token::Number(a),
-            Token::Sign(sign @ ('-' | '.' | '/')),
-            Token::Number(b),
-            Token::Sign(other),
-            Token::Number(c),
+            DateToken::Number(a),
+            DateToken::Sign(sign @ ('-' | '.' | '/')),
+            DateToken::Number(b),
+            DateToken::Sign(other),
+            DateToken::Number(c),
             ..,
         ] if sign == other => {
             let words = vec![format!("{a}{sign}{b}{sign}{c}")];
@@ -119,12 +119,12 @@ fn in_numbers(before: &[Token<'_>], rest: &[Token<'_>], found: &mut Vec<Date>) {
                 add(year(c), month(a), day(b));
             }
         }
-        [Token::Number(a), Token::Sign('-'), Token::Number(b), ..] if b.len() == 2 => {
+        [DateToken::Number(a), DateToken::Sign('-'), DateToken::Number(b), ..] if b.len() == 2 => {
             if let (Some(year), Some(month)) = (year(a), month(b)) {
                 found.push(Date { year: Some(year), month, day: None, words: vec![format!("{a}-{b}")] });
             }
         }
-        [Token::Number(a), Token::Sign('.'), Token::Number(b), Token::Sign('.'), ..] => {
+        [DateToken::Number(a), DateToken::Sign('.'), DateToken::Number(b), DateToken::Sign('.'), ..] => {
             if let (Some(day), Some(month)) = (day(a), month(b)) {
                 found.push(Date { year: None, month, day: Some(day), words: vec![format!("{a}.{b}")] });
             }
@@ -134,12 +134,14 @@ fn in_numbers(before: &[Token<'_>], rest: &[Token<'_>], found: &mut Vec<Date>) {
 }
 
 /// `2026年3月14日`, `3월 14일`.
-fn in_characters(rest: &[Token<'_>]) -> Option<Date> {
-    let mut parts = rest.iter().filter(|token| !matches!(token, Token::Sign(' ')));
+fn in_characters(rest: &[DateToken<'_>]) -> Option<Date> {
+    let mut parts = rest.iter().filter(|token| !matches!(token, DateToken::Sign(' ')));
     let mut words = Vec::new();
     let mut next = |signs: [char; 2]| {
         let mut ahead = parts.clone();
-        let (Token::Number(digits), Token::Word(word)) = (ahead.next()?, ahead.next()?) else { return None };
+        let (DateToken::Number(digits), DateToken::Word(word)) = (ahead.next()?, ahead.next()?) else {
+            return None;
+        };
         let is_sign = word.starts_with(signs);
         is_sign.then(|| {
             parts = ahead;
@@ -154,19 +156,19 @@ fn in_characters(rest: &[Token<'_>]) -> Option<Date> {
 }
 
 /// `12 May 2026`, `May 12, 2026`, `12 de mayo`, `14 марта`: a month by name with what is beside it.
-fn in_words(tokens: &[Token<'_>], at: usize) -> Option<Date> {
-    let Some(Token::Word(name)) = tokens.get(at) else { return None };
+fn in_words(tokens: &[DateToken<'_>], at: usize) -> Option<Date> {
+    let Some(DateToken::Word(name)) = tokens.get(at) else { return None };
     let place = MONTHS.iter().position(|names| names.split(' ').any(|one| one == *name))?;
-    let is_between = |token: &&Token<'_>| match token {
-        Token::Sign(sign) => matches!(sign, ' ' | ',' | '.'),
-        Token::Word(word) => BETWEEN.contains(word),
-        Token::Number(_) => false,
+    let is_between = |token: &&DateToken<'_>| match token {
+        DateToken::Sign(sign) => matches!(sign, ' ' | ',' | '.'),
+        DateToken::Word(word) => BETWEEN.contains(word),
+        DateToken::Number(_) => false,
     };
     let mut words = vec![(*name).to_owned()];
     let mut before = tokens.get(..at).unwrap_or_default().iter().rev().skip_while(is_between);
     let mut after = tokens.get(at + 1..).unwrap_or_default().iter().skip_while(is_between).peekable();
-    let mut number = |token: Option<&Token<'_>>, read: fn(&str) -> Option<u32>| {
-        let Some(Token::Number(digits)) = token else { return None };
+    let mut number = |token: Option<&DateToken<'_>>, read: fn(&str) -> Option<u32>| {
+        let Some(DateToken::Number(digits)) = token else { return None };
         read(digits).inspect(|_| words.push((*digits).to_owned()))
     };
     let first = before.next();
@@ -174,7 +176,7 @@ fn in_words(tokens: &[Token<'_>], at: usize) -> Option<Date> {
     let mut of = number(first, year);
     let is_clock = {
         let mut ahead = after.clone().skip(1);
-        matches!((ahead.next(), ahead.next()), (Some(Token::Sign(':')), Some(Token::Number(_))))
+        matches!((ahead.next(), ahead.next()), (Some(DateToken::Sign(':')), Some(DateToken::Number(_))))
     };
     if on.is_none() && !is_clock {
         on = number(after.peek().copied(), day);

@@ -28,7 +28,7 @@ const JOINTS: [char; 7] = ['@', '/', '_', '\\', ':', '.', '#'];
 
 /// The kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PieceKind {
     /// A number, a quotation, an address, a path, an identifier, a run of katakana: compared exactly.
     Exact,
     /// A word in capitals, or capitalized inside a sentence; it may be inflected.
@@ -48,7 +48,7 @@ pub(super) enum Kind {
 pub(super) struct Piece {
     /// As it is compared.
     pub(super) text: String,
-    pub(super) kind: Kind,
+    pub(super) kind: PieceKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,15 +164,15 @@ fn cased(run: &str, opens: &mut bool, found: &mut Vec<Piece>) {
     // The sign before a handle, a tag, a file that begins with a dot.
     if before.ends_with(['@', '#', '.', '/']) && word.chars().any(char::is_alphabetic) {
         let sign = before.get(before.len() - 1..).unwrap_or_default();
-        found.push(Piece { text: plain(&format!("{sign}{word}")), kind: Kind::Exact });
+        found.push(Piece { text: plain(&format!("{sign}{word}")), kind: PieceKind::Exact });
     } else if is_joined(word) {
-        found.push(Piece { text: plain(word), kind: Kind::Exact });
+        found.push(Piece { text: plain(word), kind: PieceKind::Exact });
     } else {
         let has_digit = word.contains(char::is_numeric);
         for part in word.split(|sign: char| {
             matches!(sign, '-' | '&' | '+' | '*' | '%' | '~' | '$') && !has_digit || sign == ','
         }) {
-            let capital = if std::mem::take(opens) { Kind::Opening } else { Kind::Name };
+            let capital = if std::mem::take(opens) { PieceKind::Opening } else { PieceKind::Name };
             part_of(part, capital, found);
         }
     }
@@ -190,21 +190,21 @@ fn is_joined(word: &str) -> bool {
 }
 
 /// A part of a word; `capital` is what it is where it begins with one.
-fn part_of(part: &str, capital: Kind, found: &mut Vec<Piece>) {
+fn part_of(part: &str, capital: PieceKind, found: &mut Vec<Piece>) {
     let part = part.trim_matches(|letter: char| !is_of_word(letter));
     let part = part.strip_suffix("'s").or_else(|| part.strip_suffix("’s")).unwrap_or(part);
     let count = |is: fn(char) -> bool| part.chars().filter(|letter| is(*letter)).count();
     let is_first_large = part.starts_with(char::is_uppercase);
     let (kind, part) = if count(char::is_numeric) >= DIGITS {
-        (Kind::Exact, part)
+        (PieceKind::Exact, part)
     } else if count(char::is_uppercase) >= CAPITALS {
         // "APIs" is about the API.
         let single = part.strip_suffix('s').filter(|single| single.chars().all(char::is_uppercase));
-        (Kind::Name, single.unwrap_or(part))
+        (PieceKind::Name, single.unwrap_or(part))
     } else if is_first_large && count(char::is_alphabetic) >= LETTERS {
         (capital, part)
     } else {
-        (Kind::Small, part)
+        (PieceKind::Small, part)
     };
     if !part.is_empty() {
         found.push(Piece { text: plain(part), kind });
@@ -215,7 +215,7 @@ fn caseless(run: &str, found: &mut Vec<Piece>) {
     let text = plain(run);
     let is_hangul = text.chars().next().is_some_and(|letter| Script::of(letter) == Script::Hangul);
     if text.chars().nth(if is_hangul { SYLLABLES } else { CASELESS } - 1).is_some() {
-        found.push(Piece { text, kind: Kind::Word });
+        found.push(Piece { text, kind: PieceKind::Word });
     }
 }
 
@@ -228,12 +228,12 @@ fn unspaced(run: &str, found: &mut Vec<Piece>) {
     for part in text.chunk_by(is_alike) {
         match part {
             [first, _, ..] if is_katakana(*first) => {
-                found.push(Piece { text: part.iter().collect(), kind: Kind::Exact });
+                found.push(Piece { text: part.iter().collect(), kind: PieceKind::Exact });
             }
             [first, ..] if sort(*first) == Sort::Content => match part {
-                [one] => found.push(Piece { text: one.to_string(), kind: Kind::Pair }),
+                [one] => found.push(Piece { text: one.to_string(), kind: PieceKind::Pair }),
                 _ => found.extend(
-                    part.windows(2).map(|pair| Piece { text: pair.iter().collect(), kind: Kind::Pair }),
+                    part.windows(2).map(|pair| Piece { text: pair.iter().collect(), kind: PieceKind::Pair }),
                 ),
             },
             _ => {}

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The common property of a piece's characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CharacterKind {
     /// Latin letters.
     Word,
     /// ASCII digits.
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     pub(super) range: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: CharacterKind,
 }
 
 /// Source: calibrated on `tests/fixtures/tokens.tsv`, where the larger count of `cl100k` and `o200k` must not exceed the
@@ -74,7 +74,7 @@ fn first_piece(rest: &str, start: usize) -> Option<Piece> {
     let kind = kind_of(last);
     let mut end = last.len_utf8();
     for (count, character) in characters.enumerate() {
-        let new_word = kind == Kind::Word
+        let new_word = kind == CharacterKind::Word
             && (count + 1 >= LONGEST_WORD || last.is_lowercase() && character.is_uppercase());
         if new_word || kind_of(character) != kind {
             break;
@@ -85,14 +85,14 @@ fn first_piece(rest: &str, start: usize) -> Option<Piece> {
     Some(Piece { range: start..start + end, kind })
 }
 
-fn kind_of(character: char) -> Kind {
+fn kind_of(character: char) -> CharacterKind {
     match character {
-        'a'..='z' | 'A'..='Z' => Kind::Word,
-        ' ' => Kind::Spaces,
-        '0'..='9' => Kind::Digits,
-        '\n' | '\r' => Kind::Lines,
-        '\t' => Kind::Tabs,
-        '\0'..='\u{7f}' => Kind::Marks,
+        'a'..='z' | 'A'..='Z' => CharacterKind::Word,
+        ' ' => CharacterKind::Spaces,
+        '0'..='9' => CharacterKind::Digits,
+        '\n' | '\r' => CharacterKind::Lines,
+        '\t' => CharacterKind::Tabs,
+        '\0'..='\u{7f}' => CharacterKind::Marks,
         other => kind_of_rare(other),
     }
 }
@@ -103,10 +103,10 @@ const TYPOGRAPHIC: [char; 26] = [
     '「', '」', '！', '，', '：', '？',
 ];
 
-fn kind_of_rare(character: char) -> Kind {
+fn kind_of_rare(character: char) -> CharacterKind {
     let (first, next) = match (Script::of(character), u32::from(character)) {
         _ if TYPOGRAPHIC.contains(&character) => calibrated::TYPOGRAPHIC,
-        (Script::Latin, _) if character.is_alphabetic() => return Kind::Word,
+        (Script::Latin, _) if character.is_alphabetic() => return CharacterKind::Word,
         (Script::Cyrillic, 0x0410..=0x0451) => calibrated::CYRILLIC,
         (Script::Greek, 0x0386..=0x03CE) => calibrated::GREEK,
         (Script::Arabic, 0x0621..=0x064A) => calibrated::ARABIC,
@@ -115,10 +115,10 @@ fn kind_of_rare(character: char) -> Kind {
         (Script::Kana, 0x3041..=0x30FF) => calibrated::KANA,
         (Script::Hangul, 0xAC00..=0xD7A3) => calibrated::HANGUL,
         (_, 0x0900..=0x0E7F) => calibrated::INDIC,
-        (_, 0x1F000..=0x1FAFF) => return Kind::Bytes(75), // three of four bytes, as the first two are one token
-        _ => return Kind::Bytes(100),                     // no token is shorter than a byte
+        (_, 0x1F000..=0x1FAFF) => return CharacterKind::Bytes(75), // three of four bytes, as the first two are one token
+        _ => return CharacterKind::Bytes(100),                     // no token is shorter than a byte
     };
-    Kind::Letters(first, next)
+    CharacterKind::Letters(first, next)
 }
 
 /// Returns the cost of a piece of `text`, in hundredths of a token; its neighbors count.
@@ -126,13 +126,15 @@ pub(super) fn cost(text: &str, piece: &Piece) -> u64 {
     let body = text.get(piece.range.clone()).unwrap_or_default();
     let n = body.len() as u64;
     match piece.kind {
-        Kind::Word => word_cost(body),
-        Kind::Digits => n.div_ceil(3) * 100,
-        Kind::Spaces => spaces(n, text.get(piece.range.end..).and_then(|rest| rest.chars().next())),
-        Kind::Lines | Kind::Tabs => 100 + calibrated::BLANK * (n - 1),
-        Kind::Marks => marks(text, piece, body),
-        Kind::Letters(first, next) => u64::from(first) + u64::from(next) * (body.chars().count() as u64 - 1),
-        Kind::Bytes(each) => n * u64::from(each),
+        CharacterKind::Word => word_cost(body),
+        CharacterKind::Digits => n.div_ceil(3) * 100,
+        CharacterKind::Spaces => spaces(n, text.get(piece.range.end..).and_then(|rest| rest.chars().next())),
+        CharacterKind::Lines | CharacterKind::Tabs => 100 + calibrated::BLANK * (n - 1),
+        CharacterKind::Marks => marks(text, piece, body),
+        CharacterKind::Letters(first, next) => {
+            u64::from(first) + u64::from(next) * (body.chars().count() as u64 - 1)
+        }
+        CharacterKind::Bytes(each) => n * u64::from(each),
     }
 }
 
@@ -140,9 +142,9 @@ pub(super) fn cost(text: &str, piece: &Piece) -> u64 {
 fn spaces(n: u64, next: Option<char>) -> u64 {
     let run = 100 + calibrated::BLANK * (n - 1);
     match next.map(kind_of) {
-        None | Some(Kind::Lines | Kind::Tabs | Kind::Bytes(_)) => run,
-        Some(Kind::Digits) if n == 1 => run,
-        Some(Kind::Digits) => run + 100,
+        None | Some(CharacterKind::Lines | CharacterKind::Tabs | CharacterKind::Bytes(_)) => run,
+        Some(CharacterKind::Digits) if n == 1 => run,
+        Some(CharacterKind::Digits) => run + 100,
         Some(_) if n == 1 => 0,
         Some(_) => run,
     }

@@ -38,7 +38,7 @@ pub(super) fn word_cost(word: &str) -> u64 {
     if is_common(word) {
         return TOKEN;
     }
-    let mut crowd = Crowd::default();
+    let mut crowd = ConsonantRun::default();
     let letters = word
         .chars()
         .enumerate()
@@ -49,9 +49,9 @@ pub(super) fn word_cost(word: &str) -> u64 {
 
 /// How many consonants stand in a row.
 #[derive(Default)]
-struct Crowd(u32);
+struct ConsonantRun(u32);
 
-impl Crowd {
+impl ConsonantRun {
     /// The cost of a letter that begins a word or a part of one.
     fn first(&mut self, letter: char) -> u64 {
         self.count(letter);
@@ -85,12 +85,12 @@ fn by_parts(word: &str) -> u64 {
     // The cheapest reading up to here; and the cheapest one whose last part is by letters and may go on.
     let mut best = 0;
     let mut open = u64::MAX / 2;
-    let mut crowd = Crowd::default();
+    let mut crowd = ConsonantRun::default();
     let mut parts = Parts::default();
     for (at, letter) in word.char_indices() {
         let before = best + if at == 0 { 0 } else { SEAM };
         let inside = crowd.next(letter);
-        open = (before + calibrated::WORD + Crowd::default().first(letter)).min(open + inside);
+        open = (before + calibrated::WORD + ConsonantRun::default().first(letter)).min(open + inside);
         parts.next(letter, before);
         best = parts.cheapest().map_or(open, |common| open.min(common + TOKEN));
     }

@@ -18,7 +18,7 @@ impl Builder {
     }
 
     /// Sets the program that parses risky file formats in a child process: it is started for each file, and must call
-    /// [`serve_guarded`](crate::serve_guarded) first.
+    /// [`serve_guarded`](crate::events::serve_guarded) first.
     #[cfg(feature = "inbox")]
     pub fn with_guarded_reader(mut self, program: Program) -> Self {
         self.guarded = Some(program);

@@ -12,7 +12,7 @@ use mnemal_providers::{
 };
 use mnemal_store::Stores;
 
-use super::grounded::Grounded;
+use super::grounding::GroundingCheck;
 use super::{Builder, log_settings};
 use crate::model::{Model, ModelParts};
 
@@ -32,8 +32,8 @@ impl Builder {
         self
     }
 
-    pub(crate) fn asked_of_models(&self) -> mnemal_providers::Asked {
-        self.tally.asked()
+    pub(crate) fn asked_of_models(&self) -> mnemal_providers::RequestCounts {
+        self.tally.counts()
     }
 
     /// Returns the given language model, or the endpoint that the settings name; none without either.
@@ -70,25 +70,27 @@ impl Builder {
             clock: &self.clock,
             ids: &self.ids,
             extractor: Arc::new(self.extractor_of_models()?),
-            merger: Arc::new(Grounded(ModelSummarizer::new(directed(
+            merger: Arc::new(GroundingCheck(ModelSummarizer::new(directed(
                 self.instructions("merge.md", Instructions::merge())?,
                 &self.settings.dream.directive_file,
             )?))),
-            connector: Arc::new(Grounded(ModelSummarizer::new(
+            connector: Arc::new(GroundingCheck(ModelSummarizer::new(
                 self.instructions("insight.md", Instructions::insight())?,
             ))),
-            condenser: Arc::new(Grounded(ModelSummarizer::new(
+            condenser: Arc::new(GroundingCheck(ModelSummarizer::new(
                 self.instructions("summarize.md", Instructions::summarize())?,
             ))),
-            digester: Arc::new(Grounded(ModelDigests::new(
+            digester: Arc::new(GroundingCheck(ModelDigests::new(
                 self.instructions("digest.md", Instructions::digest())?,
             ))),
-            writer: Arc::new(Grounded(ModelWriter::new(self.instructions("node.md", Instructions::node())?))),
+            writer: Arc::new(GroundingCheck(ModelWriter::new(
+                self.instructions("node.md", Instructions::node())?,
+            ))),
             judge: Arc::new(ModelJudge::new(directed(
                 self.instructions("judge.md", Instructions::judge())?,
                 &self.settings.dream.preference_directive_file,
             )?)),
-            appraiser: Arc::new(Grounded(ModelAppraiser::new(
+            appraiser: Arc::new(GroundingCheck(ModelAppraiser::new(
                 self.instructions("appraise.md", Instructions::appraise())?,
             ))),
             cleaner: Cleaner::new(log_settings(&self.settings), key.clone()),

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    BackgroundPermit, Book, Completion, Deed, Degraded, ErrorKind, EventId, EventKind, Gap, Layer,
-    LedgerLine, LedgerStore, Level, Metadata, NewEvent, NoteKey, Operation, Origin, Producer, PromptHash,
-    Result, SessionId, Timestamp, TokenCount,
+    BackgroundPermit, Completion, Degraded, ErrorKind, EventId, EventKind, Gap, Layer, LedgerKind,
+    LedgerLine, LedgerStore, Level, Metadata, NewEvent, NoteKey, Operation, OperationKind, Origin, Producer,
+    PromptHash, Result, SessionId, Timestamp, TokenCount,
 };
 use mnemal_learnings::{note_id, timeline_key};
 use mnemal_summaries::Utterance;
-use mnemal_summaries::compress::{self as form, Due};
+use mnemal_summaries::compress::{self as form, CompressionReason};
 
-use super::turned::{Turned, ends, shortened};
-use super::{Compressed, Method, TimelineEntry};
+use super::session_turn::{SessionTurn, ends, shortened};
+use super::{CompressedSession, Method, TimelineEntry};
 use crate::memory::Memory;
 use crate::model::Model;
 use crate::settings::SummaryBy;
@@ -31,9 +31,9 @@ pub struct Draft {
     pub(super) memory: Memory,
     pub(super) session: SessionId,
     pub(super) earlier: Vec<String>,
-    pub(super) old: Vec<Turned>,
-    pub(super) kept: Vec<Turned>,
-    pub(super) due: Option<Due>,
+    pub(super) old: Vec<SessionTurn>,
+    pub(super) kept: Vec<SessionTurn>,
+    pub(super) due: Option<CompressionReason>,
     pub(super) gaps: Vec<Gap>,
     /// Number of entries of the session that were undone.
     pub(super) taken_back: usize,
@@ -55,18 +55,18 @@ const REQUESTS: u32 = 3;
 
 /// Counter of consecutive model failures by session, in the ledger of background work. Without a ledger every failure counts as
 /// the first.
-struct Failures<'d> {
+struct FailureCounter<'d> {
     ledger: Option<&'d dyn LedgerStore>,
     /// A hash, because session names may be confidential.
     key: String,
     now: Timestamp,
 }
 
-impl Failures<'_> {
+impl FailureCounter<'_> {
     /// Returns the number of consecutive failures.
     async fn count(&self) -> u64 {
         let Some(ledger) = self.ledger else { return 0 };
-        let lines = ledger.lines(Book::Failure, FAILING).await.unwrap_or_default();
+        let lines = ledger.lines(LedgerKind::Failure, FAILING).await.unwrap_or_default();
         let line = lines.iter().find(|line| line.key == self.key);
         line.and_then(|line| line.counts.get(IN_A_ROW).copied()).unwrap_or_default()
     }
@@ -75,7 +75,7 @@ impl Failures<'_> {
     async fn set(&self, count: u64) {
         let Some(ledger) = self.ledger else { return };
         let line = LedgerLine {
-            book: Book::Failure,
+            kind: LedgerKind::Failure,
             key: self.key.clone(),
             at: self.now,
             hash: 0,
@@ -93,7 +93,7 @@ impl Draft {
     }
 
     /// Returns the trigger that asks for compression, if any.
-    pub fn due(&self) -> Option<Due> {
+    pub fn due(&self) -> Option<CompressionReason> {
         self.due
     }
 
@@ -107,7 +107,7 @@ impl Draft {
     ///
     /// # Errors
     /// As [`condensed`](Self::condensed).
-    pub async fn summarized(mut self) -> Result<Degraded<Compressed>> {
+    pub async fn summarized(mut self) -> Result<Degraded<CompressedSession>> {
         let engine = self.memory.engine.clone();
         let by_model = engine.settings().compress.summarizer == SummaryBy::Llm;
         let (Some(model), false) = (engine.parts().model.as_ref().filter(|_| by_model), self.is_empty())
@@ -116,7 +116,7 @@ impl Draft {
         };
         self.hold_back();
         match self.ask(model).await {
-            Ok(text) => self.written(&text).await,
+            Ok(text) => self.with_text(&text).await,
             Err(error) => {
                 tracing::warn!(kind = error.kind().as_str(), "a model wrote no summary of a conversation");
                 self.failed().await
@@ -138,7 +138,7 @@ impl Draft {
 
     /// Asks a model to summarize the turns; it is not shown content of level external.
     async fn ask(&mut self, model: &Model) -> Result<String> {
-        let shown: Vec<&Turned> = self.old.iter().filter(|turn| turn.level > Level::External).collect();
+        let shown: Vec<&SessionTurn> = self.old.iter().filter(|turn| turn.level > Level::External).collect();
         let lines: Vec<String> = shown.iter().map(|turn| turn.spoken.line()).collect();
         let parts: Vec<&str> = lines.iter().map(String::as_str).collect();
         let sources: Vec<EventId> = shown.iter().filter_map(|turn| turn.spoken.event).collect();
@@ -150,18 +150,18 @@ impl Draft {
         Ok(model.consultant.ask(&mut permit, &prompt, &sources, read).await?.replace('\n', " "))
     }
 
-    fn failures(&self) -> Failures<'_> {
+    fn failures(&self) -> FailureCounter<'_> {
         let engine = &self.memory.engine;
         let hash = engine.parts().context.key.hash("compress", &[self.session.as_str().as_bytes()]);
         let key = format!("{:032x}", u128::from_le_bytes(hash.first_chunk().copied().unwrap_or_default()));
-        Failures { ledger: engine.stores().ledger.part().ok(), key, now: engine.now() }
+        FailureCounter { ledger: engine.stores().ledger.part().ok(), key, now: engine.now() }
     }
 
     /// Compresses with extracted sentences.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
-    pub async fn condensed(self) -> Result<Degraded<Compressed>> {
+    pub async fn condensed(self) -> Result<Degraded<CompressedSession>> {
         let text = shortened(&self.memory.engine, &self.old);
         let (entry, turns) = (self.entry(&text), self.old.len());
         self.keep(entry, turns, Method::Extractive).await
@@ -171,7 +171,7 @@ impl Draft {
     ///
     /// # Errors
     /// As [`condensed`](Self::condensed).
-    pub async fn written(self, text: &str) -> Result<Degraded<Compressed>> {
+    pub async fn with_text(self, text: &str) -> Result<Degraded<CompressedSession>> {
         if text.trim().is_empty() {
             return self.failed().await;
         }
@@ -187,7 +187,7 @@ impl Draft {
     ///
     /// # Errors
     /// As [`condensed`](Self::condensed).
-    pub async fn failed(self) -> Result<Degraded<Compressed>> {
+    pub async fn failed(self) -> Result<Degraded<CompressedSession>> {
         let most = u64::from(self.memory.engine.settings().compress.max_failures);
         tracing::warn!(layer = Layer::Summaries.as_str(), turns = self.old.len(), "no summary could be made");
         if self.old.is_empty() {
@@ -198,7 +198,7 @@ impl Draft {
         if count < most {
             return Ok(self.unchanged());
         }
-        let said: Vec<Utterance<'_>> = self.old.iter().map(Turned::whole).collect();
+        let said: Vec<Utterance<'_>> = self.old.iter().map(SessionTurn::whole).collect();
         let (at, zone) = ends(&self.old);
         let (_, held) = form::raw((at, &zone), &said);
         let (at, zone) = ends(self.old.get(..held).unwrap_or_default());
@@ -212,7 +212,12 @@ impl Draft {
     }
 
     /// Stores an entry for the first `turns` turns: one event, from which the note is projected.
-    async fn keep(mut self, entry: String, turns: usize, method: Method) -> Result<Degraded<Compressed>> {
+    async fn keep(
+        mut self,
+        entry: String,
+        turns: usize,
+        method: Method,
+    ) -> Result<Degraded<CompressedSession>> {
         let late = self.old.split_off(turns.min(self.old.len()));
         self.kept.splice(0..0, late);
         let Some(last) = self.old.last() else { return Ok(self.unchanged()) };
@@ -251,12 +256,12 @@ impl Draft {
         Ok(answer)
     }
 
-    fn operation(&self, last: &Turned, content: String, ids: Vec<EventId>, key: &NoteKey) -> NewEvent {
-        let because = self.due.map_or("asked", Due::as_str).to_owned();
+    fn operation(&self, last: &SessionTurn, content: String, ids: Vec<EventId>, key: &NoteKey) -> NewEvent {
+        let because = self.due.map_or("asked", CompressionReason::as_str).to_owned();
         let by_rule = || Producer { id: PRODUCER.to_owned(), version: VERSION };
         let (prompt, producer) = self.asked.clone().unzip();
         let operation = Operation {
-            deed: Deed::Compress { turns: ids.clone() },
+            kind: OperationKind::Compress { turns: ids.clone() },
             producer: producer.unwrap_or_else(by_rule),
             prompt,
             shown: ids,
@@ -285,10 +290,10 @@ impl Draft {
     }
 
     /// Returns the session with its existing entries and the later turns verbatim.
-    fn unchanged(self) -> Degraded<Compressed> {
+    fn unchanged(self) -> Degraded<CompressedSession> {
         let turns = self.old.into_iter().chain(self.kept).map(|turn| turn.spoken).collect();
         let summary = form::context_summary(&self.earlier);
-        let value = Compressed { entry: None, due: self.due, summary, turns };
+        let value = CompressedSession { entry: None, due: self.due, summary, turns };
         Degraded { value, gaps: self.gaps }
     }
 }

@@ -28,7 +28,7 @@ const BUSY: Duration = Duration::from_secs(5);
 
 /// Handling of a batch that the endpoint rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refused {
+enum RejectedTexts {
     /// Retry text by text.
     FindOut,
     /// Return the error.
@@ -118,14 +118,14 @@ impl Engine {
     /// text of a batch, or its vectors have another size than the stored ones. The events then stay pending.
     pub async fn fill(&self, backlog: &mut Backlog) -> Result<bool> {
         let mut permit = BackgroundPermit::issue(u32::MAX, TokenCount(u32::MAX));
-        self.fill_some(backlog, &mut permit, Refused::FindOut).await
+        self.fill_some(backlog, &mut permit, RejectedTexts::FindOut).await
     }
 
     async fn fill_some(
         &self,
         backlog: &mut Backlog,
         permit: &mut BackgroundPermit,
-        refused: Refused,
+        refused: RejectedTexts,
     ) -> Result<bool> {
         let some: Vec<(Seq, EventId)> =
             backlog.waiting.iter().copied().take(self.together(backlog.by)).collect();
@@ -169,7 +169,7 @@ impl Engine {
         let ids: Vec<EventId> = events.iter().map(|(_, id)| *id).collect();
         let mut texts = Vec::with_capacity(ids.len());
         for event in self.living(&ids).await? {
-            let Some(kept) = event.kept() else { continue };
+            let Some(kept) = event.body() else { continue };
             let text = embedded_text(&shortened(kept));
             let text = match by {
                 EmbeddedBy::InProcess => text,
@@ -204,7 +204,7 @@ impl Engine {
         backlog: &Backlog,
         permit: &mut BackgroundPermit,
         texts: &[(EventId, String)],
-        refused: Refused,
+        refused: RejectedTexts,
     ) -> Result<Vec<Option<Vec<f32>>>> {
         let texts: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
         if texts.is_empty() {
@@ -214,9 +214,9 @@ impl Engine {
             let embedder = self.parts().embedder.part().map_err(|_| missing("this embedder"))?;
             return embedder.embed(&texts).await;
         }
-        match self.asked(permit, &texts).await {
+        match self.embed_texts(permit, &texts).await {
             Ok(vectors) => Ok(vectors.into_iter().map(Some).collect()),
-            Err(error) if refused == Refused::FindOut && is_refusal(&error) => {
+            Err(error) if refused == RejectedTexts::FindOut && is_refusal(&error) => {
                 self.one_by_one(backlog, permit, &texts, error).await
             }
             Err(error) => Err(error),
@@ -234,7 +234,7 @@ impl Engine {
         let mut vectors = vec![None; texts.len()];
         if texts.len() > 1 {
             for (text, vector) in texts.iter().zip(&mut vectors) {
-                match self.asked(permit, &[*text]).await {
+                match self.embed_texts(permit, &[*text]).await {
                     Ok(one) => *vector = one.into_iter().next(),
                     Err(error) if is_refusal(&error) => {}
                     Err(error) => return Err(error),
@@ -245,7 +245,7 @@ impl Engine {
         if takes_some { Ok(vectors) } else { Err(refusal) }
     }
 
-    async fn asked(&self, permit: &mut BackgroundPermit, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    async fn embed_texts(&self, permit: &mut BackgroundPermit, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let background = self.parts().background.as_ref().ok_or_else(|| missing("this embedder"))?;
         let vectors = background.embed_within(PATIENCE, permit, texts).await;
         self.parts().tally.embedded(vectors.as_ref().err());
@@ -275,7 +275,7 @@ impl Engine {
         let until = self.parts().clock.monotonic() + BUSY;
         while let Some((last, _)) = backlog.waiting.get(self.together(by) - 1).or(backlog.waiting.back()) {
             let reached = Cursor(Some(*last));
-            let filled = self.fill_some(&mut backlog, &mut permit, Refused::Report).await;
+            let filled = self.fill_some(&mut backlog, &mut permit, RejectedTexts::Report).await;
             if filled.as_ref().err().is_none_or(is_refusal) {
                 tried.reached(&backlog.model, reached);
             }

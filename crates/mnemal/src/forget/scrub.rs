@@ -8,7 +8,7 @@ use mnemal_core::{
     Cursor, Event, EventFilter, KeyPrefix, Remnant, Result, SessionId, Slot, Timestamp, Upkeep, WorkingEntry,
     WorkingStore as _,
 };
-use mnemal_events::{DOCUMENT, Erasing, document_id};
+use mnemal_events::{DOCUMENT, ErasedTexts, document_id};
 use mnemal_working::SubtreeStore;
 
 use super::Erasure;
@@ -36,7 +36,7 @@ impl Memory {
 
 impl Engine {
     /// Removes the working memory entries that repeat erased content; returns their number.
-    pub(super) async fn forget_working(&self, erasing: &Erasing) -> Result<u64> {
+    pub(super) async fn forget_working(&self, erasing: &ErasedTexts) -> Result<u64> {
         let Ok(working) = self.stores().working.part() else { return Ok(0) };
         let mut removed = 0;
         for (key, entry) in working.list(&[KeyPrefix::all()]).await? {
@@ -63,7 +63,7 @@ impl Engine {
     /// Removes the processed inbox files of documents with erased parts; returns their number.
     pub(super) async fn forget_files(&self, erased: &[Event]) -> Result<u64> {
         let Ok(inbox) = self.parts().inbox.part() else { return Ok(0) };
-        let of = |event: &Event| event.kept().and_then(|kept| kept.metadata.get(DOCUMENT).cloned());
+        let of = |event: &Event| event.body().and_then(|kept| kept.metadata.get(DOCUMENT).cloned());
         let documents: BTreeSet<String> = erased.iter().filter_map(of).collect();
         if documents.is_empty() {
             return Ok(0);
@@ -78,7 +78,7 @@ impl Engine {
     /// The search covers bodies, captions and longer sentences, and their longer words: a database that moves rows leaves
     /// fragments of them, and a name or a value is no sentence. A word that is still found after the rewrite is part of a live
     /// row, such as the name of a kind; it is no remnant.
-    pub(super) async fn scrub(&self, erasing: &Erasing, done: &mut Erasure) -> Result<()> {
+    pub(super) async fn scrub(&self, erasing: &ErasedTexts, done: &mut Erasure) -> Result<()> {
         // Without upkeep nothing was searched, so nothing is claimed.
         let Ok(upkeep) = self.stores().upkeep.part() else { return Ok(()) };
         let mut scrub = upkeep.scrub(&[]).await?;
@@ -167,7 +167,7 @@ impl Engine {
             let page = self.events()?.scan(&EventFilter::all(), after, MANY).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Cursor(Some(last.seq));
-            for kept in page.iter().filter_map(Event::kept) {
+            for kept in page.iter().filter_map(Event::body) {
                 if !std::iter::once(&kept.content).chain(kept.metadata.values()).all(|said| goes_on(said)) {
                     return Ok(());
                 }

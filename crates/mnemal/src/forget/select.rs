@@ -8,7 +8,7 @@ use mnemal_core::{
     FactId, Origin, Result, Speaker, UserId, Within,
 };
 use mnemal_events::{DOCUMENT, DOCUMENTS, FILE};
-use mnemal_recall::{EVIDENCE_FLOOR, FoundBy, Mode};
+use mnemal_recall::{EVIDENCE_FLOOR, MatchReason, Mode};
 use mnemal_text::{Analyzer, Language, Term, is_stop_word, jaccard, shingles};
 
 use crate::memory::Memory;
@@ -56,7 +56,7 @@ impl From<EventFilter> for Description {
 impl Description {
     /// Whether an event has this origin and file; the filter is not checked here.
     fn accepts(&self, event: &Event) -> bool {
-        let Some(kept) = event.kept() else { return false };
+        let Some(kept) = event.body() else { return false };
         self.origin.is_none_or(|origin| kept.origin == origin)
             && self.file.as_ref().is_none_or(|file| kept.metadata.get(FILE) == Some(file))
     }
@@ -96,8 +96,9 @@ impl Memory {
 
     /// Adds the events of files with the same bytes: content is stored once, under several file names.
     async fn add_copies(&self, ids: &mut Vec<EventId>) -> Result<()> {
-        let of = |event: &Event| event.kept().and_then(|kept| kept.metadata.get(DOCUMENT).cloned());
-        let documents: BTreeSet<String> = self.engine.known(ids).await?.iter().filter_map(of).collect();
+        let of = |event: &Event| event.body().and_then(|kept| kept.metadata.get(DOCUMENT).cloned());
+        let documents: BTreeSet<String> =
+            self.engine.existing_events(ids).await?.iter().filter_map(of).collect();
         if documents.is_empty() {
             return Ok(());
         }
@@ -135,11 +136,11 @@ impl Memory {
         let found = self.recall(text).limit(most.saturating_mul(LOOKED_AT)).await?;
         let mut held = Vec::new();
         for hit in found.hits.iter().filter(|hit| hit.space.is_none()) {
-            let Some(kept) = hit.event.kept() else { continue };
+            let Some(kept) = hit.event.body() else { continue };
             let said = std::iter::once(&kept.content).chain(kept.metadata.values());
             let there: BTreeSet<String> = said.flat_map(|said| terms(said, language)).collect();
             let n_held = wanted.iter().filter(|stem| there.contains(*stem)).count();
-            let is_exact = n_held == wanted.len() || hit.found_by == FoundBy::Substring;
+            let is_exact = n_held == wanted.len() || hit.found_by == MatchReason::Substring;
             if is_exact || n_held > 0 && hit.evidence >= EVIDENCE_FLOOR {
                 held.push((if is_exact { wanted.len() } else { n_held }, hit.event.id));
             }
@@ -179,7 +180,7 @@ impl Memory {
         let mut ids = BTreeSet::new();
         let is_called = |given: Option<&str>| given.is_some_and(|given| given.to_lowercase() == wanted);
         self.each_event(|event| {
-            let Some(kept) = event.kept().filter(|_| is_erasable(event)) else { return };
+            let Some(kept) = event.body().filter(|_| is_erasable(event)) else { return };
             let speaker = kept.speaker.as_ref().map(Speaker::as_str);
             if is_called(speaker) || is_called(kept.user.as_ref().map(UserId::as_str)) {
                 ids.insert(event.id);
@@ -212,7 +213,7 @@ impl Memory {
         let compared = ids.get(..COMPARED.min(ids.len())).unwrap_or_default();
         let events = events.get(compared).await.unwrap_or_default();
         let mut found: BTreeMap<EventId, f32> = BTreeMap::new();
-        for kept in events.iter().filter_map(Event::kept).filter(|kept| !kept.content.trim().is_empty()) {
+        for kept in events.iter().filter_map(Event::body).filter(|kept| !kept.content.trim().is_empty()) {
             let asked: String = kept.content.chars().take(ASKED).collect();
             let words = shingles(&kept.content, SHINGLE);
             let answer =
@@ -223,7 +224,7 @@ impl Memory {
             {
                 let near = hit.parts.iter().find(|part| part.name == "nearness").map_or(0.0, |part| part.raw);
                 let same =
-                    hit.event.kept().map_or(0.0, |kept| jaccard(&words, &shingles(&kept.content, SHINGLE)));
+                    hit.event.body().map_or(0.0, |kept| jaccard(&words, &shingles(&kept.content, SHINGLE)));
                 let likeness = near.max(same).min(1.0);
                 let known = found.entry(hit.event.id).or_default();
                 *known = known.max(likeness);
@@ -261,5 +262,5 @@ fn stems(text: &str, language: Language) -> BTreeSet<String> {
 
 /// Whether an event can be forgotten: it has a body, and does not record an earlier forget.
 fn is_erasable(event: &Event) -> bool {
-    event.kept().is_some_and(|kept| !matches!(kept.kind, EventKind::Decision(Decision::Forget(_))))
+    event.body().is_some_and(|kept| !matches!(kept.kind, EventKind::Decision(Decision::Forget(_))))
 }

@@ -2,7 +2,7 @@
 
 use mnemal_core::{Decision, Error, EventId, EventKind, Forget, Level, Origin, Result, Selector};
 
-use crate::audit::{Audited, AuditedAct};
+use crate::audit::{AuditAct, AuditRecord};
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::{Defaults, Message};
@@ -16,7 +16,8 @@ impl Memory {
         let Some((events, decision)) = self.engine.withdraw(ids, highest, &self.defaults()).await? else {
             return Ok(0);
         };
-        let act = Audited::new(AuditedAct::Forget, Origin::UserDirect).space(&self.scope.space).id(decision);
+        let act =
+            AuditRecord::new(AuditAct::Forget, Origin::UserDirect).space(&self.scope.space).id(decision);
         self.engine.audit(&act.count("events", events))?;
         Ok(events)
     }
@@ -30,9 +31,9 @@ impl Engine {
         highest: Level,
         defaults: &Defaults<'_>,
     ) -> Result<Option<(u64, EventId)>> {
-        let living = self.known(ids).await?.into_iter();
+        let living = self.existing_events(ids).await?.into_iter();
         let ids: Vec<EventId> = living
-            .filter(|event| event.kept().is_some() && event.level <= highest)
+            .filter(|event| event.body().is_some() && event.level <= highest)
             .map(|event| event.id)
             .collect();
         if ids.is_empty() {
@@ -41,7 +42,7 @@ impl Engine {
         let ids = self.log()?.closure(&Selector::Events(ids)).await?;
         let kept = self.events()?.get(&ids).await?;
         let tombstones = mnemal_events::bare_tombstones_for(&kept, &self.parts().key, self.now());
-        let (done, _unmade) = self.unmake(&kept, &tombstones).await?;
+        let (done, _unmade) = self.erase_derived(&kept, &tombstones).await?;
         let selector = Selector::Events(Vec::new());
         let decision = Decision::Forget(Forget { selector, events: ids });
         let message = Message::of(EventKind::Decision(decision), Origin::UserDirect, "");

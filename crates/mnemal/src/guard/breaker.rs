@@ -13,10 +13,10 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(10);
 
 /// Counts consecutive failures and pauses the part; after a pause one call tries again.
 #[derive(Debug, Default)]
-pub(super) struct Breaker(Mutex<State>);
+pub(super) struct Breaker(Mutex<BreakerState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct BreakerState {
     failures: u32,
     closed_until: Option<Duration>,
     pause: Duration,
@@ -31,7 +31,7 @@ impl Breaker {
 
     /// Records a success.
     pub(super) fn succeeded(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = BreakerState::default();
     }
 
     /// Records a failure.

@@ -6,22 +6,22 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Appended, AsOf, BackgroundEmbedder, BackgroundPermit, Completion, ContextRequest, ContextSource,
-    Cursor, DeadLetter, Degraded, Edition, Embedder, Entity, EntityFilter, EntityId, Event, EventCaps,
-    EventFilter, EventId, EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore, HollowNode,
+    Advance, AppendOutcome, AsOf, BackgroundEmbedder, BackgroundPermit, Completion, ContextRequest,
+    ContextSource, Cursor, DeadLetter, Degraded, Edition, Embedder, Entity, EntityFilter, EntityId, Event,
+    EventCaps, EventFilter, EventId, EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore,
     IndexBlock, IndexMark, IndexStore, Inventory, KeyPrefix, LanguageModel, Layer, Learning, LearningDelta,
     LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NodePath, NoteKey,
-    Projection, Prompt, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Seen, Seq, SessionId,
-    SessionSummary, SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector, WorkingEntry,
-    WorkingKey, WorkingStore,
+    Projection, Prompt, Receipt, ReceiptId, ReceiptStore, Reranker, Result, SeenRecords, Seq, SessionId,
+    SessionSummary, StaleNode, SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector,
+    WorkingEntry, WorkingKey, WorkingStore,
 };
 
-use super::Guarded;
-use crate::span::{Observed, Operation};
+use super::GuardedPort;
+use crate::span::{Operation, OperationSpan};
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Embedder for Guarded<dyn Embedder> {
+impl Embedder for GuardedPort<dyn Embedder> {
     fn model(&self) -> &ModelId {
         self.part.model()
     }
@@ -49,7 +49,7 @@ impl Embedder for Guarded<dyn Embedder> {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Reranker for Guarded<dyn Reranker> {
+impl Reranker for GuardedPort<dyn Reranker> {
     fn model(&self) -> &ModelId {
         self.part.model()
     }
@@ -60,7 +60,7 @@ impl Reranker for Guarded<dyn Reranker> {
 }
 
 /// A call outside the process has no common deadline: the caller sets it.
-impl Guarded<dyn BackgroundEmbedder> {
+impl GuardedPort<dyn BackgroundEmbedder> {
     pub(crate) fn model(&self) -> &ModelId {
         self.part.model()
     }
@@ -71,7 +71,7 @@ impl Guarded<dyn BackgroundEmbedder> {
         permit: &mut BackgroundPermit,
         texts: &[&str],
     ) -> Result<Vec<Vec<f32>>> {
-        let observed = Observed::new(Operation::Embeddings).model(self.model());
+        let observed = OperationSpan::new(Operation::Embeddings).model(self.model());
         let asked = self.run_within(deadline, "the endpoint", self.part.embed(permit, texts));
         observed.run(Box::pin(asked), |_, _| ()).await
     }
@@ -82,13 +82,13 @@ const PATIENCE: Duration = Duration::from_mins(6);
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl LanguageModel for Guarded<dyn LanguageModel> {
+impl LanguageModel for GuardedPort<dyn LanguageModel> {
     fn model(&self) -> &ModelId {
         self.part.model()
     }
 
     async fn complete(&self, permit: &mut BackgroundPermit, prompt: &Prompt) -> Result<Completion> {
-        let observed = Observed::new(Operation::Chat).model(self.model());
+        let observed = OperationSpan::new(Operation::Chat).model(self.model());
         let asked = self.run_within(PATIENCE, "the language model", self.part.complete(permit, prompt));
         observed.run(Box::pin(asked), |_, _| ()).await
     }
@@ -96,7 +96,7 @@ impl LanguageModel for Guarded<dyn LanguageModel> {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl IndexStore for Guarded<dyn IndexStore> {
+impl IndexStore for GuardedPort<dyn IndexStore> {
     async fn mark(&self) -> Result<IndexMark> {
         self.run("the index", self.part.mark()).await
     }
@@ -113,7 +113,7 @@ impl IndexStore for Guarded<dyn IndexStore> {
 /// Reads are guarded; writes are not: an append must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl EventStore for Guarded<dyn EventStore> {
+impl EventStore for GuardedPort<dyn EventStore> {
     fn capabilities(&self) -> EventCaps {
         self.part.capabilities()
     }
@@ -122,7 +122,7 @@ impl EventStore for Guarded<dyn EventStore> {
         self.run("the log", self.part.head()).await
     }
 
-    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<Appended>> {
+    async fn append(&self, batch: &[LogEntry]) -> Result<Vec<AppendOutcome>> {
         self.part.append(batch).await
     }
 
@@ -162,7 +162,7 @@ impl EventStore for Guarded<dyn EventStore> {
 /// Reads are guarded; folding is not: its transaction must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Projection<LearningDelta> for Guarded<dyn LearningStore> {
+impl Projection<LearningDelta> for GuardedPort<dyn LearningStore> {
     async fn cursor(&self) -> Result<Cursor> {
         self.run("the notes", self.part.cursor()).await
     }
@@ -182,7 +182,7 @@ impl Projection<LearningDelta> for Guarded<dyn LearningStore> {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl LearningStore for Guarded<dyn LearningStore> {
+impl LearningStore for GuardedPort<dyn LearningStore> {
     async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Arc<[Arc<Learning>]>> {
         self.run("the notes", self.part.active(filter, as_of)).await
     }
@@ -199,7 +199,7 @@ impl LearningStore for Guarded<dyn LearningStore> {
 /// Reads are guarded; folding is not: its transaction must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Projection<GraphDelta> for Guarded<dyn GraphStore> {
+impl Projection<GraphDelta> for GuardedPort<dyn GraphStore> {
     async fn cursor(&self) -> Result<Cursor> {
         self.run("the graph", self.part.cursor()).await
     }
@@ -219,7 +219,7 @@ impl Projection<GraphDelta> for Guarded<dyn GraphStore> {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl GraphStore for Guarded<dyn GraphStore> {
+impl GraphStore for GuardedPort<dyn GraphStore> {
     async fn edition(&self) -> Result<Edition> {
         self.run("the graph", self.part.edition()).await
     }
@@ -252,7 +252,7 @@ impl GraphStore for Guarded<dyn GraphStore> {
 /// Reads are guarded; folding is not: its transaction must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl Projection<SummaryDelta> for Guarded<dyn SummaryStore> {
+impl Projection<SummaryDelta> for GuardedPort<dyn SummaryStore> {
     async fn cursor(&self) -> Result<Cursor> {
         self.run("the summaries", self.part.cursor()).await
     }
@@ -272,7 +272,7 @@ impl Projection<SummaryDelta> for Guarded<dyn SummaryStore> {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl SummaryStore for Guarded<dyn SummaryStore> {
+impl SummaryStore for GuardedPort<dyn SummaryStore> {
     async fn nodes(&self, paths: &[NodePath]) -> Result<Vec<SummaryNode>> {
         self.run("the summaries", self.part.nodes(paths)).await
     }
@@ -281,8 +281,8 @@ impl SummaryStore for Guarded<dyn SummaryStore> {
         self.run("the summaries", self.part.children(path, limit)).await
     }
 
-    async fn hollow(&self, limit: NonZeroUsize) -> Result<Vec<HollowNode>> {
-        self.run("the summaries", self.part.hollow(limit)).await
+    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
+        self.run("the summaries", self.part.stale(limit)).await
     }
 
     async fn all(&self) -> Result<Vec<SummaryNode>> {
@@ -292,7 +292,7 @@ impl SummaryStore for Guarded<dyn SummaryStore> {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl ReceiptStore for Guarded<dyn ReceiptStore> {
+impl ReceiptStore for GuardedPort<dyn ReceiptStore> {
     async fn put(&self, receipt: &Receipt) -> Result<()> {
         self.run("the receipts", self.part.put(receipt)).await
     }
@@ -305,7 +305,7 @@ impl ReceiptStore for Guarded<dyn ReceiptStore> {
         self.run("the receipts", self.part.latest(limit)).await
     }
 
-    async fn seen(&self, session: &SessionId) -> Result<Seen> {
+    async fn seen(&self, session: &SessionId) -> Result<SeenRecords> {
         self.run("the receipts", self.part.seen(session)).await
     }
 
@@ -324,7 +324,7 @@ impl ReceiptStore for Guarded<dyn ReceiptStore> {
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl ContextSource for Guarded<dyn ContextSource> {
+impl ContextSource for GuardedPort<dyn ContextSource> {
     fn layer(&self) -> Layer {
         self.part.layer()
     }
@@ -341,7 +341,7 @@ impl ContextSource for Guarded<dyn ContextSource> {
 /// Reads are guarded; writes are not: a transaction must not be aborted.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
-impl WorkingStore for Guarded<dyn WorkingStore> {
+impl WorkingStore for GuardedPort<dyn WorkingStore> {
     async fn put(
         &self,
         key: &WorkingKey,

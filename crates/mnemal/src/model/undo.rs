@@ -7,7 +7,7 @@ use mnemal_core::{
     Cursor, Decision, Degraded, EventFilter, EventId, EventKind, Gaps, Operation, Result, Role, Scope,
     SpaceId, Within,
 };
-use mnemal_dream::{Digests, Insights};
+use mnemal_dream::{DigestsPass, InsightsPass};
 
 use crate::engine::Engine;
 
@@ -35,7 +35,7 @@ impl Engine {
             && let Ok(ledger) = self.stores().ledger.part()
         {
             let now = self.now();
-            ledger.put(&[Digests::again(now), Insights::again(now)]).await?;
+            ledger.put(&[DigestsPass::again(now), InsightsPass::again(now)]).await?;
         }
         Ok(gaps.attach(done))
     }
@@ -50,9 +50,9 @@ impl Engine {
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
             for event in &page {
-                match event.kept().map(|kept| &kept.kind) {
+                match event.body().map(|kept| &kept.kind) {
                     Some(EventKind::Operation(operation)) if is_of_model(operation, &touched) => {
-                        touched.extend(operation.deed.changes());
+                        touched.extend(operation.kind.changes());
                         touched.insert(event.id);
                         done.push(event.id);
                     }
@@ -70,5 +70,5 @@ impl Engine {
 
 /// Whether an operation was produced by a model, or refers to a note that such an operation changed or made.
 fn is_of_model(operation: &Operation, touched: &BTreeSet<EventId>) -> bool {
-    operation.prompt.is_some() || operation.deed.names().iter().any(|name| touched.contains(name))
+    operation.prompt.is_some() || operation.kind.names().iter().any(|name| touched.contains(name))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mnemal_core::{Category, Error, GraphStore, Result, Slot};
-use mnemal_dream::Wording;
+use mnemal_dream::RewriteRules;
 use mnemal_text::is_word_list;
 use serde::{Deserialize, Serialize};
 
@@ -119,8 +119,8 @@ impl DreamSettings {
     }
 
     /// Returns the rules for what a merge must keep, in a space with this graph.
-    pub(crate) fn wording(&self, graph: Slot<dyn GraphStore>) -> Wording {
-        Wording {
+    pub(crate) fn wording(&self, graph: Slot<dyn GraphStore>) -> RewriteRules {
+        RewriteRules {
             graph,
             common: self.common_words.clone(),
             specific: self.specific_words.clone(),

@@ -15,7 +15,7 @@ pub struct ExtractSettings {
     /// Whether names and claims are extracted; without it there is no graph. Default yes.
     pub enabled: bool,
     /// Handling of rows that another version of the extractor would change.
-    pub switch: Switch,
+    pub switch: UpgradePolicy,
     /// Interval between two steps of background work, in seconds, 1 to 86,400. Default 60.
     #[serde(alias = "interval_seconds")]
     pub interval_secs: u32,
@@ -29,7 +29,7 @@ pub struct ExtractSettings {
     /// Rules whose claims are dropped, by their ids, as `mnemal extract` shows them; `correction` for retractions. Default none.
     ///
     /// Another set of disabled rules is another version of the extractor: existing rows stay until a person approves the change
-    /// ([`Switch`]), and then become what the log gives without these rules. An extractor of the host
+    /// ([`UpgradePolicy`]), and then become what the log gives without these rules. An extractor of the host
     /// ([`Builder::with_extractor`](crate::Builder::with_extractor)) is not affected.
     pub disabled_rules: Vec<String>,
     /// File of a trained reader that votes with the rules on facts. Default none; needs the feature `reader`.
@@ -53,7 +53,7 @@ impl Default for ExtractSettings {
     fn default() -> Self {
         Self {
             enabled: true,
-            switch: Switch::Ask,
+            switch: UpgradePolicy::Ask,
             interval_secs: INTERVAL_SECS,
             batch: BATCH,
             backoff_when_active: BACKOFF_WHEN_ACTIVE,
@@ -91,7 +91,7 @@ impl ExtractSettings {
 /// upgrade changes no fact without notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Switch {
+pub enum UpgradePolicy {
     /// The difference is stored and shown, and the rows stay until a person rebuilds them.
     #[default]
     Ask,

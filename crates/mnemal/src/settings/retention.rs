@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mnemal_core::{Deed, Error, EventKind, Result};
+use mnemal_core::{Error, EventKind, OperationKind, Result};
 use serde::{Deserialize, Serialize};
 
 /// Retention times. Auxiliary data always expires; memories expire only with `enabled`, and then by a forget like any other.
@@ -57,12 +57,12 @@ impl RetentionSettings {
     }
 
     /// Returns the retention of an event kind; `None` for decisions and operations, which never expire.
-    pub(crate) fn kept(&self, kind: &EventKind) -> Option<Duration> {
+    pub(crate) fn retention_of(&self, kind: &EventKind) -> Option<Duration> {
         let own = match kind {
             EventKind::UserMessage | EventKind::AssistantMessage => None,
             EventKind::ToolCall { .. } | EventKind::ToolResult { .. } => self.tools_days,
             EventKind::Observation | EventKind::Document => self.documents_days,
-            EventKind::Operation(operation) if matches!(operation.deed, Deed::Compress { .. }) => {
+            EventKind::Operation(operation) if matches!(operation.kind, OperationKind::Compress { .. }) => {
                 Some(self.timeline_days)
             }
             _ => return None,

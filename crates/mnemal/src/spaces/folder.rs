@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mnemal_core::{Error, ErrorKind, Result, SpaceId, Timestamp};
 
-use crate::AlwaysOn;
+use crate::admin::AlwaysOn;
 
 /// Extension of a database.
 const DATABASE: &str = ".db";
@@ -54,7 +54,7 @@ impl Marker {
         marker
     }
 
-    fn written(&self) -> String {
+    fn render(&self) -> String {
         let interval = self.interval_mins.map(|mins| format!("consolidate_interval_mins = {mins}\n"));
         let since = self.since.map(|since| format!("created_at_micros = {}\n", since.as_micros()));
         let owner = self.owner.iter().fold(String::new(), |lines, name| lines + "owner = " + name + "\n");
@@ -118,7 +118,7 @@ impl Folder {
     /// Replaces the marker atomically.
     pub(crate) fn mark(&self, space: &SpaceId, marker: &Marker) -> Result<()> {
         let partial = self.beside(space, ".always-on.partial");
-        let written = fs::write(&partial, marker.written())
+        let written = fs::write(&partial, marker.render())
             .and_then(|()| fs::File::open(&partial)?.sync_all())
             .and_then(|()| fs::rename(&partial, self.marker(space)))
             .and_then(|()| self.flush());
@@ -234,7 +234,7 @@ mod tests {
             },
             Marker::default(),
         ] {
-            assert_eq!(Marker::read(&marker.written()), marker);
+            assert_eq!(Marker::read(&marker.render()), marker);
         }
         let on = Marker { is_on: true, ..Marker::default() };
         for text in

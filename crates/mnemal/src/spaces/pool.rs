@@ -17,12 +17,12 @@ const IDLE: Duration = Duration::from_mins(1);
 pub(crate) struct Pool {
     most: usize,
     clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    open: HashMap<SpaceId, Open>,
+struct PoolState {
+    open: HashMap<SpaceId, OpenEngine>,
     /// Spaces that are being opened, with one entry per caller.
     opening: Vec<SpaceId>,
     /// Spaces that must not be opened now.
@@ -30,30 +30,30 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenEngine {
     engine: Engine,
     asked_at: Duration,
 }
 
 /// The result of a lookup.
 #[derive(Debug)]
-pub(crate) enum Entry<'p> {
+pub(crate) enum PoolEntry<'p> {
     /// The space is open.
     Engine(Engine),
     /// The space is not open, and may be opened.
-    Seat(Seat<'p>),
+    Permit(OpenPermit<'p>),
 }
 
 /// The permit to open one engine.
 #[derive(Debug)]
-pub(crate) struct Seat<'p> {
+pub(crate) struct OpenPermit<'p> {
     pool: &'p Pool,
     space: SpaceId,
 }
 
 /// A space that is locked against opening.
 #[derive(Debug)]
-pub(crate) struct Barred<'p> {
+pub(crate) struct LockedSpace<'p> {
     pool: &'p Pool,
     space: SpaceId,
     /// Its engine, if it was open.
@@ -69,7 +69,7 @@ impl Pool {
     ///
     /// # Errors
     /// `Conflict` for a space that is being removed, `Unavailable` when the maximum number is open and in use.
-    pub(crate) fn enter(&self, space: &SpaceId) -> Result<(Entry<'_>, Vec<Engine>)> {
+    pub(crate) fn enter(&self, space: &SpaceId) -> Result<(PoolEntry<'_>, Vec<Engine>)> {
         let now = self.clock.monotonic();
         let mut state = self.state();
         if state.barred.contains(space) {
@@ -78,7 +78,7 @@ impl Pool {
         if let Some(open) = state.open.get_mut(space) {
             open.asked_at = now;
             let engine = open.engine.clone();
-            return Ok((Entry::Engine(engine), state.idle_since(now)));
+            return Ok((PoolEntry::Engine(engine), state.idle_since(now)));
         }
         let mut leaving = state.idle_since(now);
         while state.open.len() + state.opening.len() >= self.most {
@@ -87,21 +87,21 @@ impl Pool {
             })?);
         }
         state.opening.push(space.clone());
-        Ok((Entry::Seat(Seat { pool: self, space: space.clone() }), leaving))
+        Ok((PoolEntry::Permit(OpenPermit { pool: self, space: space.clone() }), leaving))
     }
 
     /// Locks a space against opening, as long as the result lives.
     ///
     /// # Errors
     /// `Conflict` when it has a handle, or is locked already.
-    pub(crate) fn bar(&self, space: &SpaceId) -> Result<Barred<'_>> {
+    pub(crate) fn bar(&self, space: &SpaceId) -> Result<LockedSpace<'_>> {
         let mut state = self.state();
         let is_held = state.open.get(space).is_some_and(|open| open.engine.is_shared());
         if is_held || state.opening.contains(space) || !state.barred.insert(space.clone()) {
             return Err(Error::new(ErrorKind::Conflict, format!("space {space} is in use")));
         }
         let engine = state.open.remove(space).map(|open| open.engine);
-        Ok(Barred { pool: self, space: space.clone(), engine })
+        Ok(LockedSpace { pool: self, space: space.clone(), engine })
     }
 
     /// Returns the engine of an open space.
@@ -119,19 +119,19 @@ impl Pool {
         self.state().open.len()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl PoolState {
     /// Removes the engines that were idle for long enough.
     fn idle_since(&mut self, now: Duration) -> Vec<Engine> {
         self.take(|open| now.saturating_sub(open.asked_at) >= IDLE)
     }
 
     /// Removes the matching engines without a handle. Handles are created only here, so an engine without one stays without one.
-    fn take(&mut self, leaves: impl Fn(&Open) -> bool) -> Vec<Engine> {
+    fn take(&mut self, leaves: impl Fn(&OpenEngine) -> bool) -> Vec<Engine> {
         let out = self.open.extract_if(|_, open| !open.engine.is_shared() && leaves(open));
         out.map(|(_, open)| open.engine).collect()
     }
@@ -143,7 +143,7 @@ impl State {
     }
 }
 
-impl Seat<'_> {
+impl OpenPermit<'_> {
     /// Uses the permit. If another caller has opened the space meanwhile, returns its engine, and this one to be closed.
     /// be closed.
     pub(crate) fn take(self, engine: Engine) -> (Engine, Option<Engine>) {
@@ -152,12 +152,12 @@ impl Seat<'_> {
         if let Some(open) = state.open.get(&self.space) {
             return (open.engine.clone(), Some(engine));
         }
-        state.open.insert(self.space.clone(), Open { engine: engine.clone(), asked_at });
+        state.open.insert(self.space.clone(), OpenEngine { engine: engine.clone(), asked_at });
         (engine, None)
     }
 }
 
-impl Drop for Seat<'_> {
+impl Drop for OpenPermit<'_> {
     fn drop(&mut self) {
         let mut state = self.pool.state();
         if let Some(place) = state.opening.iter().position(|space| *space == self.space) {
@@ -166,7 +166,7 @@ impl Drop for Seat<'_> {
     }
 }
 
-impl Drop for Barred<'_> {
+impl Drop for LockedSpace<'_> {
     fn drop(&mut self) {
         self.pool.state().barred.remove(&self.space);
     }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Appended, Cursor, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, LogEntry, Result,
-    Seq, SessionId, SessionSummary, Tombstone, UserId, Within,
+    AppendOutcome, Cursor, Error, ErrorKind, Event, EventCaps, EventFilter, EventId, EventStore, LogEntry,
+    Result, Seq, SessionId, SessionSummary, Tombstone, UserId, Within,
 };
 
 use super::both;
@@ -42,7 +42,7 @@ impl UserLog {
 
 /// Whether an event exists and belongs to these users.
 pub(super) fn is_of(event: &Event, user: &Within<UserId>) -> bool {
-    user.contains_opt(event.kept().and_then(|kept| kept.user.as_ref()))
+    user.contains_opt(event.body().and_then(|kept| kept.user.as_ref()))
 }
 
 fn only_read<T>() -> Result<T> {
@@ -59,7 +59,7 @@ impl EventStore for UserLog {
         self.log.head().await
     }
 
-    async fn append(&self, _: &[LogEntry]) -> Result<Vec<Appended>> {
+    async fn append(&self, _: &[LogEntry]) -> Result<Vec<AppendOutcome>> {
         only_read()
     }
 
@@ -96,7 +96,7 @@ impl EventStore for UserLog {
             let page = self.log.scan(&filter, after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
-            for (event, kept) in page.iter().filter_map(|event| Some((event, event.kept()?))) {
+            for (event, kept) in page.iter().filter_map(|event| Some((event, event.body()?))) {
                 let fresh = || SessionSummary {
                     session: kept.session.clone(),
                     channel: kept.channel.clone(),

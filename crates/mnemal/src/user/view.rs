@@ -33,7 +33,7 @@ pub(crate) struct UserGraphs {
     owner: Vec<String>,
     clock: Arc<dyn Clock>,
     /// In order of use, most recent last.
-    kept: Mutex<Vec<(UserId, Arc<View>)>>,
+    kept: Mutex<Vec<(UserId, Arc<UserRows>)>>,
 }
 
 impl fmt::Debug for UserGraphs {
@@ -43,7 +43,7 @@ impl fmt::Debug for UserGraphs {
 }
 
 /// The rows of one user.
-struct View {
+struct UserRows {
     log: Arc<UserLog>,
     rows: Arc<MemoryStore>,
     projector: GraphProjector,
@@ -101,7 +101,7 @@ impl UserGraphs {
     }
 
     /// Returns the cached view of a user, or a new one; also a new one in place of `stale`.
-    fn view(&self, user: &UserId, head: Cursor, stale: Option<&Arc<View>>) -> Arc<View> {
+    fn view(&self, user: &UserId, head: Cursor, stale: Option<&Arc<UserRows>>) -> Arc<UserRows> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.iter().position(|(of, _)| of == user).map(|place| kept.remove(place).1);
         let known = known.filter(|view| stale.is_none_or(|stale| !Arc::ptr_eq(view, stale)));
@@ -112,13 +112,13 @@ impl UserGraphs {
         view
     }
 
-    fn fresh(&self, user: &UserId, head: Cursor) -> View {
+    fn fresh(&self, user: &UserId, head: Cursor) -> UserRows {
         let log = Arc::new(UserLog::new(Arc::clone(&self.events), user.clone()));
         let rows = Arc::new(MemoryStore::new());
         let (events, graph): (Arc<dyn EventStore>, Arc<dyn GraphStore>) =
             (Arc::<UserLog>::clone(&log), Arc::<MemoryStore>::clone(&rows));
         let projector = GraphProjector::new(events, graph, Arc::clone(&self.extractor)).of_owner(&self.owner);
-        View { log, rows, projector, looked: tokio::sync::Mutex::new(head) }
+        UserRows { log, rows, projector, looked: tokio::sync::Mutex::new(head) }
     }
 
     /// Whether the log contains a forget between two positions; a view that read it must be discarded.
@@ -129,7 +129,7 @@ impl UserGraphs {
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
             let forgets = |kind: &EventKind| matches!(kind, EventKind::Decision(Decision::Forget(_)));
-            if page.iter().filter_map(|event| event.kept()).any(|kept| forgets(&kept.kind)) {
+            if page.iter().filter_map(|event| event.body()).any(|kept| forgets(&kept.kind)) {
                 return Ok(true);
             }
         }

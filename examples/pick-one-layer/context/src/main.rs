@@ -9,9 +9,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_context::{Assembler, AssemblerParts, ContextSettings};
 use mnemal_core::{
-    AsOf, Because, Clock, ContextRequest, ContextSource, Cursor, Degraded, EventId, Fragment, IdSource,
-    Importance, Injected, InstallationKey, Label, Layer, Level, RecordRef, Result, Score, Section, SessionId,
-    Slot, Source, Span, Timestamp, TokenCount, TokenCounter, Trust, Within, Zone,
+    AsOf, Clock, ContextRequest, ContextSource, Cursor, Degraded, EventId, Fragment, IdSource, Importance,
+    InclusionReason, InstallationKey, Label, Layer, Level, RecordRef, RepeatPolicy, Result, Score, Section,
+    SessionId, Slot, Source, Span, Timestamp, TokenCount, TokenCounter, Trust, Within, Zone,
 };
 
 /// A source that knows what to say, a counter, a clock and ids: what a host brings.
@@ -30,13 +30,14 @@ fn fragment(number: u128, text: &str) -> Result<Fragment> {
             at: Timestamp::EPOCH,
             zone: Zone::utc(),
             speaker: None,
-            space: None, remark: None,
+            space: None,
+            remark: None,
         },
         trust: Trust::User,
         importance: Importance::DEFAULT,
         score: Score::new(1.0 / number as f32),
         parts: Vec::new(),
-        because: Because::Query,
+        because: InclusionReason::Query,
         withheld: None,
     })
 }
@@ -93,7 +94,7 @@ async fn assemble() -> Result<()> {
         clock: Arc::new(Host),
         ids: Arc::new(Host),
         key: InstallationKey::new([1; 32]),
-        written: Arc::default(),
+        line_cache: Arc::default(),
         settings: ContextSettings::default(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model: None,
@@ -108,7 +109,7 @@ async fn assemble() -> Result<()> {
         budget: TokenCount(600),
         sections: Within::All,
         as_of: AsOf::at(Host.now()),
-        injected: Injected::Repeat,
+        injected: RepeatPolicy::Repeat,
         tool: None,
         lines: None,
     };

@@ -71,7 +71,7 @@ async fn keep() -> Result<()> {
     assert!(again.iter().all(|ack| ack.as_ref().is_ok_and(|ack| ack.duplicate)));
     let stored = log.recent(&EventFilter::live(), NonZeroUsize::MAX).await?;
     let texts: Vec<&str> =
-        stored.iter().filter_map(|event| event.kept()).map(|event| event.content.as_str()).collect();
+        stored.iter().filter_map(|event| event.body()).map(|event| event.content.as_str()).collect();
     assert_eq!(texts.len(), 2);
     assert!(texts.contains(&"My door code is [private]."));
     println!("{texts:#?}");

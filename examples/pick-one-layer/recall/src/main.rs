@@ -60,13 +60,20 @@ async fn find() -> Result<()> {
 
     let (index, events) = (Slot::Filled(Arc::clone(&store) as _), store);
     let recall = Recall::new(
-        RecallParts { index, events, graph: Slot::Empty, learnings: Slot::Empty, embedder: Slot::Empty, counter: Slot::Empty },
+        RecallParts {
+            index,
+            events,
+            graph: Slot::Empty,
+            learnings: Slot::Empty,
+            embedder: Slot::Empty,
+            counter: Slot::Empty,
+        },
         settings,
     );
     let found = recall.recall(&RecallRequest::new("Where did Ada move?")).await?;
     assert_eq!(found.hits[0].event.id, EventId(1));
     for hit in &found.hits {
-        println!("{:.3}  {}", hit.score.get(), hit.event.kept().map_or("", |event| &event.content));
+        println!("{:.3}  {}", hit.score.get(), hit.event.body().map_or("", |event| &event.content));
     }
     let dog = recall.recall(&RecallRequest::new("What is the name of the greyhound?")).await?;
     assert_eq!(dog.hits[0].event.id, EventId(4));

@@ -7,7 +7,7 @@ use anyhow::Result;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::super::sample::Pen;
+use super::super::sample::TextWriter;
 
 /// Where a line of quoted text is broken: behind the mark of a text. Source: own choice.
 const SOFT: usize = 30;
@@ -15,7 +15,7 @@ const SOFT: usize = 30;
 const HEAD: &str = "From: Ada <ada@example.org>\r\nTo: Bo <bo@example.org>\r\nDate: Mon, 02 Mar 2026 09:00:00 +0100\r\nMIME-Version: 1.0\r\n";
 
 /// Writes a line of a letter.
-pub(super) fn line(pen: &mut Pen<'_>) -> String {
+pub(super) fn line(pen: &mut TextWriter<'_>) -> String {
     pen.item()
 }
 
@@ -30,7 +30,7 @@ pub(super) fn mail(lines: &[String]) -> Result<Vec<u8>> {
 }
 
 /// Writes a message of a mailbox.
-pub(super) fn message(pen: &mut Pen<'_>) -> String {
+pub(super) fn message(pen: &mut TextWriter<'_>) -> String {
     let item = pen.item();
     let html = format!("<div>{item}</div><table><tr><td>Lamp</td><td>40</td></tr></table>");
     let body = match pen.some(0, 4) {
@@ -74,7 +74,7 @@ pub(super) fn mailbox(messages: &[String]) -> Result<Vec<u8>> {
 }
 
 /// Writes a part of the body of a document.
-pub(super) fn paragraph(pen: &mut Pen<'_>) -> String {
+pub(super) fn paragraph(pen: &mut TextWriter<'_>) -> String {
     let item = pen.item();
     let run = |text: &str| format!("<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r>");
     let plain = |text: &str| format!("<w:p>{}</w:p>", run(text));
@@ -123,7 +123,7 @@ pub(super) fn word(parts: &[String]) -> Result<Vec<u8>> {
 }
 
 /// Writes a chapter.
-pub(super) fn chapter(pen: &mut Pen<'_>) -> String {
+pub(super) fn chapter(pen: &mut TextWriter<'_>) -> String {
     let (number, item) = (pen.number(), pen.item());
     let head = match pen.some(0, 3) {
         0 => "<title/>".to_owned(),
@@ -173,7 +173,7 @@ fn zipped(files: &[(String, String)]) -> Result<Vec<u8>> {
 }
 
 /// Writes what draws a page.
-pub(super) fn page(pen: &mut Pen<'_>) -> String {
+pub(super) fn page(pen: &mut TextWriter<'_>) -> String {
     let (number, item) = (pen.number(), pen.item());
     match pen.some(0, 2) {
         0 => format!("BT /F1 18 Tf 72 740 Td (Part {number}) Tj ET BT /F1 12 Tf 72 700 Td ({item}) Tj ET"),

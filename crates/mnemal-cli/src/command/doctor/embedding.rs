@@ -1,6 +1,8 @@
 //! The checks of `mnemal doctor` on vectors and the embedding endpoint.
 
-use mnemal::{EmbeddedBy, EmbeddingProvider, Engine, Memory};
+use mnemal::recall::EmbeddedBy;
+use mnemal::settings::EmbeddingProvider;
+use mnemal::{Engine, Memory};
 
 use super::{FAIL, Finding, OK, WARN, finding};
 use crate::args::Global;

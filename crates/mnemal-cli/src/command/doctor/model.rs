@@ -1,6 +1,7 @@
 //! The checks of `mnemal doctor` on the language model and the trained reader.
 
-use mnemal::{CallOutcome, Memory};
+use mnemal::Memory;
+use mnemal::model::CallOutcome;
 
 use super::{FAIL, Finding, OK, WARN, finding};
 use crate::args::Global;
@@ -16,7 +17,7 @@ pub(super) fn reader(global: &Global) -> Finding {
         Ok(file) if file.is_empty() => {
             finding(CHECK, OK, "none; the rules read alone (`mnemal models add FILE` adds one)")
         }
-        Ok(file) => match mnemal::check_reader(std::path::Path::new(&file)) {
+        Ok(file) => match mnemal::extract::check_reader(std::path::Path::new(&file)) {
             Ok(name) => finding(CHECK, OK, format!("{name} reads beside the rules")),
             Err(error) => finding(CHECK, FAIL, error.to_string()),
         },

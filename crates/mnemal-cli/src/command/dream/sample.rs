@@ -1,7 +1,8 @@
 //! `mnemal dream sample` and `mnemal dream judge`: human review of consolidation decisions.
 
 use anyhow::Result;
-use mnemal::{Assessment, DreamSample, Learning, Memory};
+use mnemal::dream::{Assessment, DreamSample};
+use mnemal::{Learning, Memory};
 use serde::Serialize;
 
 use crate::output::Output;
@@ -30,7 +31,7 @@ struct NoteForm {
 }
 
 #[derive(Serialize)]
-struct JudgedForm {
+struct JudgmentForm {
     id: String,
     opinion: &'static str,
 }
@@ -56,7 +57,7 @@ pub(super) async fn judge(
     output: &Output,
 ) -> Result<u8> {
     memory.engine().note_opinion(id, opinion, words).await?;
-    let form = JudgedForm { id: format!("{id:032x}"), opinion: opinion.as_str() };
+    let form = JudgmentForm { id: format!("{id:032x}"), opinion: opinion.as_str() };
     output.answer(&form, || format!("{}: {}", form.id, form.opinion))?;
     Ok(0)
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use mnemal::{Portrait, Told, Zone};
+use mnemal::Zone;
+use mnemal::graph::{EntityProfile, FactView};
 use serde::Serialize;
 
 use super::EntityForm;
@@ -16,59 +17,59 @@ const SENTENCES: usize = 3;
 const COMPANY: usize = 10;
 
 /// Prints the profile.
-pub(super) fn print(portrait: &Portrait, output: &Output) -> Result<()> {
-    let mut entity = EntityForm::new(&portrait.entity, portrait.seen.as_ref());
-    entity.aliases.clone_from(&portrait.aliases);
-    entity.roles = portrait.roles.iter().map(|(owner, role)| format!("{role} of {owner}")).collect();
-    let form = ShownForm {
+pub(super) fn print(profile: &EntityProfile, output: &Output) -> Result<()> {
+    let mut entity = EntityForm::new(&profile.entity, profile.stats.as_ref());
+    entity.aliases.clone_from(&profile.aliases);
+    entity.roles = profile.roles.iter().map(|(owner, role)| format!("{role} of {owner}")).collect();
+    let form = ProfileForm {
         entity,
-        description: portrait.description(),
-        metadata: portrait.metadata(),
-        source_event_ids: portrait.entity.sources.iter().map(ToString::to_string).collect(),
-        facts: portrait.facts.iter().map(full).collect(),
-        past: portrait.past.iter().map(full).collect(),
-        company: portrait
+        description: profile.description(),
+        metadata: profile.metadata(),
+        source_event_ids: profile.entity.sources.iter().map(ToString::to_string).collect(),
+        facts: profile.facts.iter().map(full).collect(),
+        past: profile.past.iter().map(full).collect(),
+        company: profile
             .company
             .iter()
-            .map(|(name, one)| CompanyForm {
+            .map(|(name, one)| CooccurrenceForm {
                 id: one.entity.to_string(),
                 name: name.clone(),
-                event_count: one.seen.events,
-                first_seen: one.seen.first_at.to_string(),
-                last_seen: one.seen.last_at.to_string(),
+                event_count: one.stats.events,
+                first_seen: one.stats.first_at.to_string(),
+                last_seen: one.stats.last_at.to_string(),
             })
             .collect(),
     };
-    output.answer(&form, || text(portrait))
+    output.answer(&form, || text(profile))
 }
 
 /// A fact with its sentences.
-fn full(told: &Told) -> FullForm {
+fn full(told: &FactView) -> FactDetailForm {
     let sentences = told.sentences.iter().map(SentenceForm::from).collect();
-    FullForm { fact: FactForm::from(told), sentences }
+    FactDetailForm { fact: FactForm::from(told), sentences }
 }
 
-fn text(portrait: &Portrait) -> String {
-    let mut lines = vec![portrait.line()];
-    lines.extend(portrait.description().map(str::to_owned));
-    if let Some(seen) = &portrait.seen {
+fn text(profile: &EntityProfile) -> String {
+    let mut lines = vec![profile.line()];
+    lines.extend(profile.description().map(str::to_owned));
+    if let Some(seen) = &profile.stats {
         let day = |at: mnemal::Timestamp| at.civil(&Zone::utc()).day_text();
         let (first, last) = (day(seen.first_at), day(seen.last_at));
         let when = if first == last { format!("on {first}") } else { format!("{first} to {last}") };
         lines.push(format!("{when} UTC"));
     }
-    lines.push(portrait.entity.id.to_string());
-    section(&mut lines, "known", &portrait.facts);
-    section(&mut lines, "before", &portrait.past);
-    if !portrait.company.is_empty() {
-        let with = portrait.company.iter().take(COMPANY);
-        let with: Vec<String> = with.map(|(name, one)| format!("{name} ({})", one.seen.events)).collect();
+    lines.push(profile.entity.id.to_string());
+    section(&mut lines, "known", &profile.facts);
+    section(&mut lines, "before", &profile.past);
+    if !profile.company.is_empty() {
+        let with = profile.company.iter().take(COMPANY);
+        let with: Vec<String> = with.map(|(name, one)| format!("{name} ({})", one.stats.events)).collect();
         lines.push(format!("\nnamed with: {}", with.join(", ")));
     }
     lines.join("\n")
 }
 
-fn section(lines: &mut Vec<String>, title: &str, facts: &[Told]) {
+fn section(lines: &mut Vec<String>, title: &str, facts: &[FactView]) {
     if facts.is_empty() {
         return;
     }
@@ -92,27 +93,27 @@ fn section(lines: &mut Vec<String>, title: &str, facts: &[Told]) {
 }
 
 #[derive(Serialize)]
-struct ShownForm<'p> {
+struct ProfileForm<'p> {
     #[serde(flatten)]
     entity: EntityForm,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'p str>,
     metadata: BTreeMap<&'p str, &'p str>,
     source_event_ids: Vec<String>,
-    facts: Vec<FullForm>,
-    past: Vec<FullForm>,
-    company: Vec<CompanyForm>,
+    facts: Vec<FactDetailForm>,
+    past: Vec<FactDetailForm>,
+    company: Vec<CooccurrenceForm>,
 }
 
 #[derive(Serialize)]
-struct FullForm {
+struct FactDetailForm {
     #[serde(flatten)]
     fact: FactForm,
     sentences: Vec<SentenceForm>,
 }
 
 #[derive(Serialize)]
-struct CompanyForm {
+struct CooccurrenceForm {
     id: String,
     name: String,
     event_count: usize,

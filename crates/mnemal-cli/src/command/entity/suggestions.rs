@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use mnemal::{EntityId, Graph, Memory, Suggested};
+use mnemal::graph::MergeProposal;
+use mnemal::types::EntityId;
+use mnemal::{Graph, Memory};
 use serde::Serialize;
 
 use super::always;
@@ -49,7 +51,7 @@ pub(super) async fn list(memory: &Memory, graph: &Graph, limit: usize, output: &
 }
 
 impl SuggestionForm {
-    fn new(found: &Suggested, names: &BTreeMap<EntityId, String>) -> Self {
+    fn new(found: &MergeProposal, names: &BTreeMap<EntityId, String>) -> Self {
         let pair = &found.pair;
         let of = |id: EntityId| NamedForm {
             id: id.to_string(),

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use anyhow::Result;
-use mnemal::{Entity, Fact, Value};
+use mnemal::Fact;
+use mnemal::graph::{Entity, Value};
 use serde::Serialize;
 
 use crate::args::GraphFormat;
@@ -32,7 +33,7 @@ pub(super) struct Writer<'o> {
 
 /// A node of the graph.
 #[derive(Serialize)]
-struct Node<'f> {
+struct GraphNode<'f> {
     id: String,
     name: &'f str,
     kind: &'f str,
@@ -40,7 +41,7 @@ struct Node<'f> {
 
 /// An edge of the graph.
 #[derive(Serialize)]
-struct Edge<'f> {
+struct GraphEdge<'f> {
     id: String,
     source: String,
     target: String,
@@ -56,7 +57,7 @@ struct Edge<'f> {
     strength: f32,
 }
 
-impl<'f> Edge<'f> {
+impl<'f> GraphEdge<'f> {
     fn new(fact: &'f Fact) -> Self {
         Self {
             id: fact.id.to_string(),
@@ -101,18 +102,20 @@ impl<'o> Writer<'o> {
 
     /// Writes the node of an entity.
     pub(super) fn entity(&mut self, entity: &Entity) -> Result<()> {
-        self.node(&Node { id: entity.id.to_string(), name: &entity.name, kind: entity.kind.as_str() })
+        self.node(&GraphNode { id: entity.id.to_string(), name: &entity.name, kind: entity.kind.as_str() })
     }
 
     /// Writes the node of a fact's object, if it is a literal.
     pub(super) fn words(&mut self, fact: &Fact) -> Result<()> {
         match &fact.object {
             Value::Entity(_) => Ok(()),
-            Value::Literal { text, .. } => self.node(&Node { id: words_id(fact), name: text, kind: "words" }),
+            Value::Literal { text, .. } => {
+                self.node(&GraphNode { id: words_id(fact), name: text, kind: "words" })
+            }
         }
     }
 
-    fn node(&mut self, node: &Node<'_>) -> Result<()> {
+    fn node(&mut self, node: &GraphNode<'_>) -> Result<()> {
         let comma = if self.nodes == 0 { "" } else { "," };
         self.nodes += 1;
         match self.format {
@@ -142,7 +145,7 @@ impl<'o> Writer<'o> {
 
     /// Writes the edge of a fact.
     pub(super) fn fact(&mut self, fact: &Fact) -> Result<()> {
-        let edge = Edge::new(fact);
+        let edge = GraphEdge::new(fact);
         let comma = if self.edges == 0 { "" } else { "," };
         self.edges += 1;
         match self.format {
@@ -159,8 +162,8 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    fn graphml(&mut self, edge: &Edge<'_>) -> Result<()> {
-        let Edge { id, source, target, .. } = edge;
+    fn graphml(&mut self, edge: &GraphEdge<'_>) -> Result<()> {
+        let GraphEdge { id, source, target, .. } = edge;
         write!(self.out, "    <edge id=\"{id}\" source=\"{source}\" target=\"{target}\">")?;
         let numbers = [edge.confidence.to_string(), edge.strength.to_string()];
         let [confidence, strength] = numbers.each_ref().map(String::as_str);

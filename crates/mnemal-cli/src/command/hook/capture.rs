@@ -5,10 +5,9 @@ use std::io::BufReader;
 use std::num::NonZeroUsize;
 
 use anyhow::{Context as _, Result};
-use mnemal::{
-    Cursor, EventFilter, ImportFormat, ImportOptions, Lenient, Memory, OwnHistory, Settings, SummaryBy,
-    Within,
-};
+use mnemal::events::{Cursor, LinePolicy, OwnHistory};
+use mnemal::settings::SummaryBy;
+use mnemal::{EventFilter, ImportFormat, ImportOptions, Memory, Settings, Within};
 
 use super::event::Event;
 use super::input::Input;
@@ -16,7 +15,7 @@ use super::mark::{Mark, MarkFile};
 use super::settings::{Capture, HookSettings};
 use crate::args::Global;
 use crate::output::Output;
-use crate::place::Place;
+use crate::paths::SpacePaths;
 
 /// Time limit for learning from a turn. Source: own default, that of the graph.
 const LEARNING: std::time::Duration = std::time::Duration::from_millis(200);
@@ -28,7 +27,7 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     }
     let transcript = input.transcript.as_ref().context("the event names no transcript")?;
     let file = File::open(transcript).with_context(|| format!("cannot read {}", transcript.display()))?;
-    let place = Place::find(global)?;
+    let place = SpacePaths::find(global)?;
     // With the secondary spaces, because text injected from them is an echo too.
     let memory = crate::command::open(global, &Output::new(global)).await?;
     let marks = MarkFile::of(transcript, &place.file)?;
@@ -36,7 +35,7 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     let from = known.position(head(&memory).await?);
     let options = ImportOptions {
         origin: OwnHistory::Captured,
-        lenient: Lenient::Yes,
+        lenient: LinePolicy::Yes,
         zone: crate::time::here(memory.engine().now()),
         roles: Within::Only(settings.capture_roles.iter().map(|role| (*role).into()).collect()),
         ..ImportOptions::new(transcript.display().to_string(), memory.engine().now())
@@ -62,7 +61,7 @@ pub(super) async fn run(global: &Global, input: &Input, settings: &HookSettings,
     let _behind = memory.graph().await;
     let _behind = memory.engine().fold_within(LEARNING).await;
     // A reader in another process can keep the write-ahead log; nothing is lost then.
-    let _settled = crate::command::settled(global, &memory, Ok(0)).await;
+    let _settled = crate::command::checkpoint(global, &memory, Ok(0)).await;
     compressed?;
     let broken = report.broken;
     anyhow::ensure!(broken == 0, "{broken} lines of {} could not be read", transcript.display());

@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{
-    ContextCall, Engine, EventFilter, Gap, GapCause, InstallationKey, Layer, Memory, Scope, Section,
-};
+use mnemal::context::{ContextCall, Section};
+use mnemal::types::{GapCause, InstallationKey, Layer};
+use mnemal::{Engine, EventFilter, Gap, Memory, Scope};
 
 use super::input::{Input, Start};
 use super::offer;
@@ -14,7 +14,7 @@ use super::reply::Reply;
 use super::settings::HookSettings;
 use crate::args::Global;
 use crate::output::Output;
-use crate::place::Place;
+use crate::paths::SpacePaths;
 use crate::{command, config};
 
 /// Lines of earlier conversations at the start: the end of the last one. Source: own choice; one exchange.
@@ -34,7 +34,7 @@ pub(super) async fn at_start(
     settings: &HookSettings,
     event_name: String,
 ) -> Result<Reply> {
-    let Place { file, .. } = Place::find_several(global)?;
+    let SpacePaths { file, .. } = SpacePaths::find_several(global)?;
     let memory = present(global).await?;
     let is_empty = match &memory {
         Some(memory) if file.exists() => {
@@ -66,7 +66,7 @@ pub(super) async fn at_prompt(
     settings: &HookSettings,
     event_name: String,
 ) -> Result<Reply> {
-    if !mnemal::asks_something(&input.prompt) {
+    if !mnemal::recall::asks_something(&input.prompt) {
         return Ok(Reply::default());
     }
     let Some(memory) = present(global).await? else { return Ok(Reply::default()) };
@@ -97,7 +97,7 @@ async fn shaped(call: ContextCall, input: &Input, settings: &HookSettings) -> Re
 /// Opens the space with its secondary spaces, if it exists: a read does not create it.
 async fn present(global: &Global) -> Result<Option<Memory>> {
     let output = Output::new(global);
-    let place = Place::find_several(global)?;
+    let place = SpacePaths::find_several(global)?;
     if place.file.exists() {
         return Ok(Some(command::open(global, &output).await?));
     }

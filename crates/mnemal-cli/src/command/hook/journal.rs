@@ -6,7 +6,7 @@ use std::path::Path;
 
 use mnemal::Timestamp;
 
-use crate::{failure, place};
+use crate::{failure, paths};
 
 /// The file's name in the state folder.
 const NAME: &str = "hooks.log";
@@ -15,13 +15,13 @@ const LARGEST: u64 = 1024 * 1024;
 
 /// Appends one line; a failure to do so is ignored.
 pub(super) fn note(event: &str, error: &anyhow::Error, at: Timestamp) {
-    let Ok(folder) = place::state_directory() else { return };
+    let Ok(folder) = paths::state_directory() else { return };
     let line = format!("{at} {event}: {}", failure::chain(error));
     let _untold = append(&folder, &line);
 }
 
 fn append(folder: &Path, line: &str) -> Result<()> {
-    place::make_private(folder)?;
+    paths::make_private(folder)?;
     let path = folder.join(NAME);
     if path.metadata().is_ok_and(|file| file.len() > LARGEST) {
         std::fs::rename(&path, path.with_extension("log.1"))?;

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
-use mnemal::{Cursor, Position, Seq, Timestamp};
+use mnemal::Timestamp;
+use mnemal::events::{Cursor, Position, Seq};
 use serde::{Deserialize, Serialize};
 
-use crate::place;
+use crate::paths;
 
 /// The folder of these files.
 const FOLDER: &str = "hooks";
@@ -52,7 +53,7 @@ impl MarkFile {
     pub(super) fn of(transcript: &Path, database: &Path) -> Result<Self> {
         let both = format!("{}\n{}", transcript.display(), database.display());
         let name = format!("{}.json", mnemal::path_fingerprint(&both));
-        Ok(Self(place::state_directory()?.join(FOLDER).join(name)))
+        Ok(Self(paths::state_directory()?.join(FOLDER).join(name)))
     }
 
     /// Returns the stored position, or the start.
@@ -63,7 +64,7 @@ impl MarkFile {
 
     /// Replaces the file atomically.
     pub(super) fn write(&self, mark: Mark) -> Result<()> {
-        place::make_private(self.0.parent().context("a mark lies in a folder")?)?;
+        paths::make_private(self.0.parent().context("a mark lies in a folder")?)?;
         let draft = self.0.with_extension(format!("json-{}", std::process::id()));
         std::fs::write(&draft, serde_json::to_vec(&mark)?)?;
         Ok(std::fs::rename(&draft, &self.0)?)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::input::Input;
-use crate::place::variable;
+use crate::paths::variable;
 
 /// Returns the offer, if the client has earlier transcripts of the project.
 pub(super) fn of_import(input: &Input) -> Option<String> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 #[cfg(feature = "ingest-docs")]
-use mnemal::Packing;
+use mnemal::events::Packing;
 
 use crate::args::ImportFormat;
 use crate::command::ingest::walk;
@@ -22,15 +22,15 @@ pub(super) struct Source {
 }
 
 /// The files of a path.
-pub(super) struct Found {
+pub(super) struct InputFiles {
     pub(super) sources: Box<dyn Iterator<Item = Source>>,
     /// Whether they are in a container.
     pub(super) is_packed: bool,
 }
 
 /// Returns the files of a path; each is opened when it is needed.
-pub(super) fn of(path: &Path, format: ImportFormat) -> Result<Found> {
-    let one = |source| Found { sources: Box::new(std::iter::once(source)), is_packed: false };
+pub(super) fn of(path: &Path, format: ImportFormat) -> Result<InputFiles> {
+    let one = |source| InputFiles { sources: Box::new(std::iter::once(source)), is_packed: false };
     if path.as_os_str() == "-" {
         let reader: Box<dyn BufRead + Send> = Box::new(BufReader::new(std::io::stdin()));
         return Ok(one(Source { name: "-".to_owned(), reader: Ok(reader), bytes: None }));
@@ -39,7 +39,7 @@ pub(super) fn of(path: &Path, format: ImportFormat) -> Result<Found> {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let name = path.display().to_string();
         return if let Some(packing) = container(&name) {
-            Ok(Found { sources: unpacked("", file, packing, format), is_packed: true })
+            Ok(InputFiles { sources: unpacked("", file, packing, format), is_packed: true })
         } else {
             Ok(one(plain(name, file)))
         };
@@ -51,7 +51,7 @@ pub(super) fn of(path: &Path, format: ImportFormat) -> Result<Found> {
         (Ok(file), None) => Box::new(std::iter::once(plain(found.name, file))),
         (Err(why), _) => failed(found.name, why.into()),
     });
-    Ok(Found { sources: Box::new(sources), is_packed: false })
+    Ok(InputFiles { sources: Box::new(sources), is_packed: false })
 }
 
 /// Returns the packing of a container, from its name.
@@ -96,7 +96,7 @@ fn unpacked(
     packing: Packing,
     format: ImportFormat,
 ) -> Box<dyn Iterator<Item = Source>> {
-    let files = match mnemal::PackedFiles::open(file, packing) {
+    let files = match mnemal::events::PackedFiles::open(file, packing) {
         Ok(files) => files,
         Err(why) => return failed(prefix.trim_end_matches('/').to_owned(), why.into()),
     };

@@ -10,7 +10,7 @@ use mnemal::{Error, ErrorKind};
 const DEEPEST: usize = 64;
 
 /// A listed file, opened.
-pub(in crate::command) struct Found {
+pub(in crate::command) struct ListedFile {
     /// Its path relative to the folder, with `/` between the parts.
     pub(in crate::command) name: String,
     /// The file, or why it cannot be opened.
@@ -20,14 +20,14 @@ pub(in crate::command) struct Found {
 /// Returns the files of a folder; hidden files and links are left out.
 ///
 /// Each is opened when it is needed.
-pub(in crate::command) fn files(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>> {
+pub(in crate::command) fn files(folder: &Path) -> Result<impl Iterator<Item = ListedFile> + use<>> {
     let mut paths = Vec::new();
     collect(folder, 0, &mut paths)?;
     let folder = folder.to_owned();
     Ok(paths.into_iter().map(move |path| {
         let below = path.strip_prefix(&folder).unwrap_or(&path);
         let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-        Found { name: parts.join("/"), file: open(&path) }
+        ListedFile { name: parts.join("/"), file: open(&path) }
     }))
 }
 

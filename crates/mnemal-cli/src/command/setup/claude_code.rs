@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::edit;
 use crate::command::hook::{CLIENT, Event};
-use crate::place::variable;
+use crate::paths::variable;
 
 /// The program's name on the path.
 const PROGRAM: &str = "mnemal";
 
 /// The new state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum After {
+pub(super) enum FileState {
     /// The file has this content.
     Text(String),
     /// The file is removed, because nothing is left in it.
@@ -23,7 +23,7 @@ pub(super) enum After {
 
 /// The scope of the client's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum SettingsScope {
     /// Those of the user.
     Global,
     /// Those of the project in the working directory.
@@ -32,17 +32,17 @@ pub(super) enum Reach {
 
 /// A part of the client's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum SettingsPart {
     /// The commands that run at events.
     Hooks,
     /// The MCP server.
     Server,
 }
 
-impl Part {
+impl SettingsPart {
     /// Returns the path of the settings file.
-    pub(super) fn file(self, reach: Reach) -> Result<PathBuf> {
-        if reach == Reach::Project {
+    pub(super) fn file(self, reach: SettingsScope) -> Result<PathBuf> {
+        if reach == SettingsScope::Project {
             let folder = std::env::current_dir().context("there is no working directory")?;
             return Ok(match self {
                 Self::Hooks => folder.join(".claude").join("settings.json"),
@@ -70,25 +70,25 @@ impl Part {
             text = Some(match mended.or(text) {
                 Some(text) if has(&text, &path, &value) => text,
                 Some(text) => edit::insert(&text, &path, &value)?,
-                None => edit::made(&path, &value),
+                None => edit::new_file(&path, &value),
             });
         }
         text
     }
 
     /// Removes our entries; `None` if the text cannot be parsed.
-    pub(super) fn removed(self, text: &str) -> Option<After> {
-        super::jsonc::Node::read(text)?;
+    pub(super) fn removed(self, text: &str) -> Option<FileState> {
+        super::jsonc::JsoncNode::read(text)?;
         let mut now = text.to_owned();
         for (path, value) in self.entries().into_iter().rev() {
             while let Some(less) = edit::remove(&now, &path, &|found| is_ours(found, &value)) {
                 if edit::is_bare(&less, &now) {
-                    return Some(After::Nothing);
+                    return Some(FileState::Nothing);
                 }
                 now = less;
             }
         }
-        Some(After::Text(now))
+        Some(FileState::Text(now))
     }
 
     fn entries(self) -> Vec<(Vec<&'static str>, Value)> {

@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 
-use super::jsonc::{Child, Kind, Node};
+use super::jsonc::{Child, JsoncKind, JsoncNode};
 
 /// Inserts a value at a path of keys; an empty last key appends to the array there, and missing containers are created.
 ///
 /// `None` when the text cannot be parsed, or the path leads through another value.
 pub(super) fn insert(text: &str, path: &[&str], value: &Value) -> Option<String> {
-    let root = Node::read(text)?;
+    let root = JsoncNode::read(text)?;
     let (mut node, mut depth) = (&root, 0);
     while let Some((key, _)) = path.get(depth..)?.split_first().filter(|(key, _)| !key.is_empty()) {
         let Some(member) = node.member(key) else { break };
@@ -20,16 +20,16 @@ pub(super) fn insert(text: &str, path: &[&str], value: &Value) -> Option<String>
     let (key, rest) = path.get(depth..)?.split_first()?;
     let value = nested(rest, value);
     let fits = match node.kind {
-        Kind::Object(_) => !key.is_empty(),
-        Kind::Array(_) => key.is_empty(),
-        Kind::Scalar(_) => false,
+        JsoncKind::Object(_) => !key.is_empty(),
+        JsoncKind::Array(_) => key.is_empty(),
+        JsoncKind::Scalar(_) => false,
     };
     let style = Style::of(text, &root);
     let child = style.child(key, &value, depth + 1);
     fits.then(|| put(text, node, &child, &style, depth + 1))
 }
 
-fn put(text: &str, node: &Node, child: &str, style: &Style, depth: usize) -> String {
+fn put(text: &str, node: &JsoncNode, child: &str, style: &Style, depth: usize) -> String {
     let Some(last) = node.children().last() else {
         return splice(text, &[(node.start + 1..node.start + 1, child.to_owned())]);
     };
@@ -48,18 +48,18 @@ fn put(text: &str, node: &Node, child: &str, style: &Style, depth: usize) -> Str
 ///
 /// `None` when there is no such child; the outermost container always stays.
 pub(super) fn remove(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool) -> Option<String> {
-    let root = Node::read(text)?;
-    let mut way: Vec<(&Node, usize)> = Vec::new();
+    let root = JsoncNode::read(text)?;
+    let mut way: Vec<(&JsoncNode, usize)> = Vec::new();
     let mut node = &root;
     for key in path {
         let place = match &node.kind {
-            Kind::Object(members) => {
+            JsoncKind::Object(members) => {
                 members.iter().rposition(|member| member.key == *key && !key.is_empty())?
             }
-            Kind::Array(items) => {
+            JsoncKind::Array(items) => {
                 items.iter().rposition(|item| key.is_empty() && is_ours(&item.value.plain()))?
             }
-            Kind::Scalar(_) => return None,
+            JsoncKind::Scalar(_) => return None,
         };
         way.push((node, place));
         node = &node.children().get(place)?.value;
@@ -67,7 +67,7 @@ pub(super) fn remove(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool
     if !is_ours(&node.plain()) {
         return None;
     }
-    let is_made = |node: &Node| node.children().len() == 1 && !is_tight(text, node);
+    let is_made = |node: &JsoncNode| node.children().len() == 1 && !is_tight(text, node);
     while way.len() > 1 && way.last().is_some_and(|(node, _)| is_made(node)) {
         way.pop();
     }
@@ -96,22 +96,22 @@ fn take(text: &str, children: &[Child], place: usize) -> String {
 }
 
 /// Whether the first child directly follows its bracket.
-fn is_tight(text: &str, node: &Node) -> bool {
+fn is_tight(text: &str, node: &JsoncNode) -> bool {
     let first = node.children().first();
     first.is_some_and(|first| first.start == node.start + 1)
         || !text.get(node.start..node.end).unwrap_or_default().contains('\n')
 }
 
 /// Returns a file that contains only a value at a path.
-pub(super) fn made(path: &[&str], value: &Value) -> String {
+pub(super) fn new_file(path: &[&str], value: &Value) -> String {
     let style = Style { line_break: "\n", unit: "  ".to_owned() };
     format!("{}\n", style.value(&nested(path, value), 0))
 }
 
-/// Whether a file is empty now, and was created by [`made`].
+/// Whether a file is empty now, and was created by [`new_file`].
 pub(super) fn is_bare(text: &str, before: &str) -> bool {
-    let is_empty = Node::read(text).is_some_and(|root| root.children().is_empty());
-    is_empty && Node::read(before).is_some_and(|root| !is_tight(before, &root))
+    let is_empty = JsoncNode::read(text).is_some_and(|root| root.children().is_empty());
+    is_empty && JsoncNode::read(before).is_some_and(|root| !is_tight(before, &root))
 }
 
 fn nested(path: &[&str], value: &Value) -> Value {
@@ -158,7 +158,7 @@ struct Style {
 }
 
 impl Style {
-    fn of(text: &str, root: &Node) -> Self {
+    fn of(text: &str, root: &JsoncNode) -> Self {
         let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let first = root.children().first().map_or(0, |first| first.start);
         let blank = text.get(first - blank_before(text, first)..first).unwrap_or_default();
@@ -241,7 +241,7 @@ mod tests {
             "// settings\n{\"hooks\": {\"Stop\": [{}, ], \"Other\": []}}",
         ] {
             let changed = insert(text, &PATH, &ours()).unwrap();
-            let value = Node::read(&changed).unwrap().plain();
+            let value = JsoncNode::read(&changed).unwrap().plain();
             assert_eq!(value["hooks"]["Stop"].as_array().unwrap().last(), Some(&ours()), "{changed}");
             let undone = remove(&changed, &PATH, &|item| *item == ours()).unwrap();
             assert_eq!(undone, text, "through {changed}");
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_made_is_bare_again() {
-        let text = made(&PATH, &ours());
+        let text = new_file(&PATH, &ours());
         let undone = remove(&text, &PATH, &|item| *item == ours()).unwrap();
         assert!(is_bare(&undone, &text), "{undone}");
     }

@@ -7,17 +7,17 @@ const DEEPEST: usize = 64;
 
 /// A value and its position.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct JsoncNode {
     /// Offset of the first byte.
     pub(super) start: usize,
     /// Offset after the last byte.
     pub(super) end: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: JsoncKind,
 }
 
 /// What a value is.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum JsoncKind {
     Object(Vec<Child>),
     Array(Vec<Child>),
     Scalar(Value),
@@ -30,16 +30,16 @@ pub(super) struct Child {
     pub(super) key: String,
     /// Offset of the first byte of the key, or of the item.
     pub(super) start: usize,
-    pub(super) value: Node,
+    pub(super) value: JsoncNode,
     /// Offset of the comma after it.
     pub(super) comma: Option<usize>,
 }
 
-impl Node {
+impl JsoncNode {
     /// Parses a text; `None` if it is not JSON, with optional comments and trailing commas.
     pub(super) fn read(text: &str) -> Option<Self> {
         let start = if text.starts_with('\u{FEFF}') { 3 } else { 0 };
-        let mut reader = Reader { text, at: start };
+        let mut reader = JsoncReader { text, at: start };
         let node = reader.value(0)?;
         reader.blank()?;
         (reader.at == text.len()).then_some(node)
@@ -48,15 +48,15 @@ impl Node {
     /// Returns the children of an object or an array; none for another value.
     pub(super) fn children(&self) -> &[Child] {
         match &self.kind {
-            Kind::Object(children) | Kind::Array(children) => children,
-            Kind::Scalar(_) => &[],
+            JsoncKind::Object(children) | JsoncKind::Array(children) => children,
+            JsoncKind::Scalar(_) => &[],
         }
     }
 
     /// Returns the member of a key; the last one wins, as in most parsers.
     pub(super) fn member(&self, key: &str) -> Option<&Child> {
         match &self.kind {
-            Kind::Object(members) => members.iter().rev().find(|member| member.key == key),
+            JsoncKind::Object(members) => members.iter().rev().find(|member| member.key == key),
             _ => None,
         }
     }
@@ -64,21 +64,21 @@ impl Node {
     /// Returns the value without comments and positions.
     pub(super) fn plain(&self) -> Value {
         match &self.kind {
-            Kind::Scalar(value) => value.clone(),
-            Kind::Array(items) => items.iter().map(|item| item.value.plain()).collect(),
-            Kind::Object(members) => Value::Object(
+            JsoncKind::Scalar(value) => value.clone(),
+            JsoncKind::Array(items) => items.iter().map(|item| item.value.plain()).collect(),
+            JsoncKind::Object(members) => Value::Object(
                 members.iter().map(|member| (member.key.clone(), member.value.plain())).collect(),
             ),
         }
     }
 }
 
-struct Reader<'a> {
+struct JsoncReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsoncReader<'_> {
     fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -111,17 +111,17 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Option<Node> {
+    fn value(&mut self, depth: usize) -> Option<JsoncNode> {
         self.blank()?;
         let start = self.at;
         let kind = match self.peek()? {
             _ if depth > DEEPEST => return None,
-            b'{' => Kind::Object(self.children(b'}', depth)?),
-            b'[' => Kind::Array(self.children(b']', depth)?),
-            b'"' => Kind::Scalar(Value::String(self.string()?)),
-            _ => Kind::Scalar(self.literal()?),
+            b'{' => JsoncKind::Object(self.children(b'}', depth)?),
+            b'[' => JsoncKind::Array(self.children(b']', depth)?),
+            b'"' => JsoncKind::Scalar(Value::String(self.string()?)),
+            _ => JsoncKind::Scalar(self.literal()?),
         };
-        Some(Node { start, end: self.at, kind })
+        Some(JsoncNode { start, end: self.at, kind })
     }
 
     fn children(&mut self, close: u8, depth: usize) -> Option<Vec<Child>> {
@@ -186,7 +186,7 @@ mod tests {
     fn comments_and_commas_at_ends_are_read_and_their_places_are_known() {
         let text =
             "\u{FEFF}// top\n{ /* a */ \"a\": [1, 2.5e3, \"x\\\"}\",], // tail\n \"b\": {\"c\": null,}, }\n";
-        let node = Node::read(text).unwrap();
+        let node = JsoncNode::read(text).unwrap();
         assert_eq!(node.plain(), serde_json::json!({"a": [1, 2500.0, "x\"}"], "b": {"c": null}}));
         let a = node.member("a").unwrap();
         assert_eq!(text.get(a.start..a.value.end), Some("\"a\": [1, 2.5e3, \"x\\\"}\",]"));
@@ -198,8 +198,8 @@ mod tests {
         for broken in
             ["", "{", "{\"a\" 1}", "{a: 1}", "[1 2]", "{} {}", "/* {}", "\"", "tru", "{\"a\": 'b'}", "[,]"]
         {
-            assert!(Node::read(broken).is_none(), "{broken}");
+            assert!(JsoncNode::read(broken).is_none(), "{broken}");
         }
-        assert!(Node::read(&"[".repeat(500)).is_none());
+        assert!(JsoncNode::read(&"[".repeat(500)).is_none());
     }
 }

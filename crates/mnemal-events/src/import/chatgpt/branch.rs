@@ -13,7 +13,7 @@ pub(super) type Branch<'n> = Vec<(&'n str, &'n Value)>;
 ///
 /// If the tree does not name that node, it is the newest leaf. A node whose parent is missing follows the node that names it as
 /// its child, else the newest one before it, so that a damaged tree stays one conversation.
-pub(super) fn shown<'n>(nodes: &'n Object, current: Option<&str>) -> Result<(Branch<'n>, usize), String> {
+pub(super) fn visible<'n>(nodes: &'n Object, current: Option<&str>) -> Result<(Branch<'n>, usize), String> {
     let tree = Tree::new(nodes);
     let current = current.and_then(|current| nodes.get_key_value(current)).map(|(name, _)| name.as_str());
     let Some(mut next) = current.or_else(|| tree.newest(|_| true)) else {

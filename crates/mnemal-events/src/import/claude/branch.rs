@@ -8,7 +8,7 @@ use serde_json::Value;
 ///
 /// A message without a parent follows the one before it in the list; one with an unknown parent follows the newest one before
 /// it.
-pub(super) fn shown(messages: &[Value], leaf: Option<&str>) -> HashSet<usize> {
+pub(super) fn visible(messages: &[Value], leaf: Option<&str>) -> HashSet<usize> {
     let text = |message: &'_ Value, field: &str| -> Option<String> {
         message.get(field).and_then(Value::as_str).map(str::to_owned)
     };

@@ -6,7 +6,7 @@ use mnemal_core::{Timestamp, Zone};
 use serde_json::Value;
 
 use super::super::json::{self, Object};
-use super::super::moment::Moments;
+use super::super::parse_time::TimeParser;
 
 /// Queued prompts. Source: own choice; more than a person types while waiting.
 const LONGEST: usize = 1_000;
@@ -19,7 +19,7 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Reads an entry that adds a prompt to the queue, or removes one.
-    pub(super) fn read(&mut self, record: &Object, moments: &Moments) -> Result<(), String> {
+    pub(super) fn read(&mut self, record: &Object, moments: &TimeParser) -> Result<(), String> {
         match json::maybe_text(record, "operation")? {
             Some("enqueue") => {
                 let text = record.get("content").map(text).unwrap_or_default();
@@ -39,7 +39,7 @@ impl Queue {
     }
 
     /// Returns the time at which a dequeued prompt was typed.
-    pub(super) fn taken(&mut self, prompt: &Value) -> Option<(Timestamp, Zone)> {
+    pub(super) fn take_time(&mut self, prompt: &Value) -> Option<(Timestamp, Zone)> {
         let text = text(prompt);
         let place = self.waiting.iter().position(|(waiting, _)| *waiting == text)?;
         self.waiting.remove(place).map(|(_, at)| at)

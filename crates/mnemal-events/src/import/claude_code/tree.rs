@@ -106,7 +106,7 @@ impl Tree {
     /// below the same parent, with all replies.
     ///
     /// Parallel tool results are no branches, and neither are prompts with the same time.
-    pub(super) fn say(
+    pub(super) fn emit(
         &mut self,
         Node(place): Node,
         parent: Parent<'_>,
@@ -185,7 +185,7 @@ mod tests {
             let at = Timestamp::from_micros(i64::try_from(self.1).unwrap()).ok();
             let mut left = self.0.late(node);
             if is_prompt {
-                left = self.0.say(node, parent, at);
+                left = self.0.emit(node, parent, at);
             }
             left.sort_unstable();
             left.into_iter().map(|id| id.0).collect()

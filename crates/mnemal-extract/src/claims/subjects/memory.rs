@@ -2,9 +2,9 @@
 
 use mnemal_core::Subject;
 
-use super::{Found, Gender, How, SubjectWords, begins};
+use super::{Gender, SubjectForm, SubjectMatch, SubjectWords, begins};
 use crate::claims::hints::Hints;
-use crate::clause::Reading;
+use crate::clause::AnalyzedSentence;
 
 /// Sentences back in which a pronoun finds its antecedent. Source: own choice.
 const SENTENCES_BACK: usize = 2;
@@ -28,14 +28,14 @@ impl Memory {
     /// Finds the subjects of a sentence and remembers the people.
     pub(crate) fn subjects(
         &mut self,
-        reading: &Reading<'_>,
+        reading: &AnalyzedSentence<'_>,
         of: &SubjectWords,
         hints: &Hints<'_>,
-    ) -> Vec<Found> {
-        let mut found: Vec<Found> = Vec::new();
+    ) -> Vec<SubjectMatch> {
+        let mut found: Vec<SubjectMatch> = Vec::new();
         let mut at = 0;
         while let Some(word) = reading.words.get(at) {
-            let single = |subject, how| Found { words: at..at + 1, subject, how };
+            let single = |subject, how| SubjectMatch { words: at..at + 1, subject, how };
             let relation = of.relation_at(reading, at).or_else(|| of.alone_at(reading, at));
             if let Some((relation, gender)) = relation {
                 let relation = named_before(reading, hints, relation, at);
@@ -43,21 +43,21 @@ impl Memory {
                 let begin = at;
                 at = relation.words.end;
                 found.push(if of.is_beside_speaker(reading, begin) {
-                    Found { subject: Subject::Speaker, how: How::Group, ..relation }
+                    SubjectMatch { subject: Subject::Speaker, how: SubjectForm::Group, ..relation }
                 } else {
                     relation
                 });
                 continue;
             } else if of.me.holds(word) {
-                found.push(single(Subject::Speaker, How::Speaker));
+                found.push(single(Subject::Speaker, SubjectForm::Speaker));
             } else if of.we.holds(word) {
-                found.push(single(Subject::Speaker, How::Group));
+                found.push(single(Subject::Speaker, SubjectForm::Group));
             } else if self.is_of_note
                 && let Some(end) = of.told_user_at(reading, at)
             {
                 let subject = Subject::Named(SubjectWords::TOLD_USER.to_owned());
                 self.keep(hints.sentence, subject.clone(), Gender::Unknown);
-                found.push(Found { words: at..end, subject, how: How::Named });
+                found.push(SubjectMatch { words: at..end, subject, how: SubjectForm::Named });
                 at = end;
                 continue;
             } else if of.pronoun_gender(&word.lower).is_none()
@@ -71,7 +71,7 @@ impl Memory {
                 // "O Rex", "die Mimi".
                 let article = usize::from(at > 0 && reading.has(at - 1, &of.articles));
                 if begins(reading, of, at - article) {
-                    found.push(Found { words: at..person.0, subject, how: How::Named });
+                    found.push(SubjectMatch { words: at..person.0, subject, how: SubjectForm::Named });
                 }
                 at = person.0.max(at + 1);
                 continue;
@@ -79,12 +79,12 @@ impl Memory {
                 && let Some(subject) = self.only(hints.sentence, gender)
                 && begins(reading, of, at)
             {
-                found.push(single(subject, How::Pronoun));
+                found.push(single(subject, SubjectForm::Pronoun));
             } else if of.unsaid_other.holds(word)
                 && reading.starts_clause(at)
                 && let Some(subject) = self.only(hints.sentence, Gender::Unknown)
             {
-                found.push(Found { words: at..at, subject, how: How::Pronoun });
+                found.push(SubjectMatch { words: at..at, subject, how: SubjectForm::Pronoun });
             } else if let Some((role, _)) = of.longest_role(reading, at, |_| true)
                 && at > 0
             {
@@ -131,7 +131,12 @@ impl Memory {
 }
 
 /// "Selma, my wife, works": gives a relation of the speaker the name that precedes it, between signs.
-fn named_before(reading: &Reading<'_>, hints: &Hints<'_>, relation: Found, at: usize) -> Found {
+fn named_before(
+    reading: &AnalyzedSentence<'_>,
+    hints: &Hints<'_>,
+    relation: SubjectMatch,
+    at: usize,
+) -> SubjectMatch {
     let Subject::Relation { role, name: None } = &relation.subject else { return relation };
     let end = relation.words.end;
     let is_apart = reading.between(at).is_some_and(is_aside) && reading.between(end).is_some_and(is_aside);
@@ -140,7 +145,7 @@ fn named_before(reading: &Reading<'_>, hints: &Hints<'_>, relation: Found, at: u
     match name.filter(|_| is_apart && end < reading.words.len()) {
         Some(name) => {
             let subject = Subject::Relation { role: role.clone(), name: Some(name) };
-            Found { subject, ..relation }
+            SubjectMatch { subject, ..relation }
         }
         None => relation,
     }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use mnemal_core::Subject;
 
 use super::roles::Role;
-use super::{Found, Gender, How, SubjectWords, begins, name_run};
-use crate::clause::{Break, Reading};
+use super::{Gender, SubjectForm, SubjectMatch, SubjectWords, begins, name_run};
+use crate::clause::{AnalyzedSentence, Break};
 
 /// Words between "my" and the role: "my older twin sister". Source: own choice.
 const ADJECTIVES: usize = 2;
@@ -15,7 +15,11 @@ const LONGEST_ROLE: usize = 3;
 
 impl SubjectWords {
     /// Returns the person of the speaker that is named from "my" on.
-    pub(super) fn relation_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Found, Gender)> {
+    pub(super) fn relation_at(
+        &self,
+        reading: &AnalyzedSentence<'_>,
+        at: usize,
+    ) -> Option<(SubjectMatch, Gender)> {
         let is_own = reading.has(at, &self.own);
         if !is_own && !reading.has(at, &self.some) {
             return None;
@@ -48,7 +52,10 @@ impl SubjectWords {
             && (reading.has(end + 1, &self.of_genitive) || has_someone())
         {
             let subject = Subject::Relation { role: role.name.to_string(), name };
-            return Some((Found { words: at..end + 1, subject, how: How::Relation }, role.gender));
+            return Some((
+                SubjectMatch { words: at..end + 1, subject, how: SubjectForm::Relation },
+                role.gender,
+            ));
         }
         let relative = usize::from(reading.has(end, &self.who));
         if relative == 0
@@ -59,11 +66,15 @@ impl SubjectWords {
             return None;
         }
         let subject = Subject::Relation { role: role.name.to_string(), name };
-        Some((Found { words: at..end + relative, subject, how: How::Relation }, role.gender))
+        Some((SubjectMatch { words: at..end + relative, subject, how: SubjectForm::Relation }, role.gender))
     }
 
     /// Returns a relation after any adjective, and any person whose name follows: "our Ukrainian colleague Bohdan".
-    fn described_at<'r>(&'r self, reading: &Reading<'_>, at: usize) -> Option<(Cow<'r, Role>, usize)> {
+    fn described_at<'r>(
+        &'r self,
+        reading: &AnalyzedSentence<'_>,
+        at: usize,
+    ) -> Option<(Cow<'r, Role>, usize)> {
         for skipped in 0..=ADJECTIVES {
             if skipped > 0 && !self.describes(reading, at + skipped - 1) {
                 return None;
@@ -85,7 +96,11 @@ impl SubjectWords {
     }
 
     /// Returns the role that needs no owner: "mum" at the start of a clause, "the wife".
-    pub(super) fn alone_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Found, Gender)> {
+    pub(super) fn alone_at(
+        &self,
+        reading: &AnalyzedSentence<'_>,
+        at: usize,
+    ) -> Option<(SubjectMatch, Gender)> {
         let is_behind_article = at > 0 && reading.has(at - 1, &self.lead) && !reading.starts_clause(at) && {
             reading.words.get(at - 1).is_some_and(|word| word.lower == "the")
         };
@@ -109,11 +124,15 @@ impl SubjectWords {
             return None;
         }
         let subject = Subject::Relation { role: role.name.to_string(), name };
-        Some((Found { words: at..end, subject, how: How::Relation }, role.gender))
+        Some((SubjectMatch { words: at..end, subject, how: SubjectForm::Relation }, role.gender))
     }
 
     /// Returns the role that precedes a name: "our baker, Tom", "the greyhound, Biscuit", "my kid (Ida)".
-    pub(super) fn role_before(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, Gender)> {
+    pub(super) fn role_before(
+        &self,
+        reading: &AnalyzedSentence<'_>,
+        at: usize,
+    ) -> Option<(Box<str>, Gender)> {
         let mut end = at;
         while end > 0 && reading.has(end - 1, &self.titles) {
             end -= 1;
@@ -134,7 +153,7 @@ impl SubjectWords {
     }
 
     /// Returns whether "me and" precedes a word.
-    pub(super) fn is_beside_speaker(&self, reading: &Reading<'_>, at: usize) -> bool {
+    pub(super) fn is_beside_speaker(&self, reading: &AnalyzedSentence<'_>, at: usize) -> bool {
         let at =
             at - usize::from(at > 0 && reading.words.get(at - 1).is_some_and(|word| word.lower == "the"));
         let before = at.checked_sub(2).map_or(0..0, |at| reading.bytes(&(at..at + 2)));
@@ -144,6 +163,6 @@ impl SubjectWords {
 }
 
 /// Returns whether a name follows.
-fn is_named_at(reading: &Reading<'_>, at: usize) -> bool {
+fn is_named_at(reading: &AnalyzedSentence<'_>, at: usize) -> bool {
     reading.break_at(at) <= Break::Comma && name_run(reading, at).is_some()
 }

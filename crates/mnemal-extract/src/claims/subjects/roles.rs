@@ -3,7 +3,7 @@
 use mnemal_text::{Language, is_stop_word};
 
 use super::{Gender, SubjectWords};
-use crate::clause::{Break, Reading};
+use crate::clause::{AnalyzedSentence, Break};
 
 #[derive(Clone, Debug)]
 pub(super) struct Role {
@@ -14,7 +14,12 @@ pub(super) struct Role {
 
 impl SubjectWords {
     /// Returns the role of a group at a word, and its end.
-    pub(crate) fn role_at(&self, reading: &Reading<'_>, at: usize, group: &str) -> Option<(Box<str>, usize)> {
+    pub(crate) fn role_at(
+        &self,
+        reading: &AnalyzedSentence<'_>,
+        at: usize,
+        group: &str,
+    ) -> Option<(Box<str>, usize)> {
         match group {
             "job" => return self.job_at(reading, at),
             "beast" => return self.beast_at(reading, at),
@@ -40,14 +45,14 @@ impl SubjectWords {
     }
 
     /// Returns the role that a word names, with its group.
-    pub(crate) fn role_of(&self, reading: &Reading<'_>, at: usize) -> Option<(&str, &str)> {
+    pub(crate) fn role_of(&self, reading: &AnalyzedSentence<'_>, at: usize) -> Option<(&str, &str)> {
         let (role, _) = self.longest_role(reading, at, |_| true)?;
         Some((&role.name, &role.group))
     }
 
     pub(super) fn longest_role(
         &self,
-        reading: &Reading<'_>,
+        reading: &AnalyzedSentence<'_>,
         at: usize,
         fits: impl Fn(&Role) -> bool,
     ) -> Option<(&Role, usize)> {
@@ -64,14 +69,14 @@ impl SubjectWords {
     }
 
     /// Returns the occupation at a word, and its end.
-    pub(super) fn job_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, usize)> {
+    pub(super) fn job_at(&self, reading: &AnalyzedSentence<'_>, at: usize) -> Option<(Box<str>, usize)> {
         let word = &*reading.words.get(at)?.lower;
         let is_job = !self.no_jobs.contains(word) && self.jobs.iter().any(|kind| kind.has(word));
         is_job.then(|| (word.into(), at + 1))
     }
 
     /// Returns the animal at a word, and its end.
-    fn beast_at(&self, reading: &Reading<'_>, at: usize) -> Option<(Box<str>, usize)> {
+    fn beast_at(&self, reading: &AnalyzedSentence<'_>, at: usize) -> Option<(Box<str>, usize)> {
         let word = &*reading.words.get(at)?.lower;
         let is_beast = !self.no_beasts.contains(word) && self.beasts.iter().any(|kind| kind.has(word));
         let known = self.longest_role(reading, at, |role| &*role.group == "animal");
@@ -80,7 +85,7 @@ impl SubjectWords {
     }
 
     /// Returns whether a word may be an adjective between an owner and a role.
-    pub(crate) fn describes(&self, reading: &Reading<'_>, at: usize) -> bool {
+    pub(crate) fn describes(&self, reading: &AnalyzedSentence<'_>, at: usize) -> bool {
         reading.words.get(at).is_some_and(|word| {
             self.adjectives.holds(word)
                 || word.lower.len() > 2

@@ -7,7 +7,7 @@ use mnemal_core::Result;
 use super::roles::Role;
 use super::{Gender, begins};
 use crate::claims::kinds::KindList;
-use crate::clause::Reading;
+use crate::clause::AnalyzedSentence;
 use crate::gates::pack::{Words, phrases, words};
 use crate::phrase::Phrases;
 use crate::section::Section;
@@ -139,7 +139,7 @@ impl SubjectWords {
     pub(crate) const TOLD_USER: &'static str = "\u{1f}user";
 
     /// Returns the end of a note's word for the user at the start of a clause.
-    pub(super) fn told_user_at(&self, reading: &Reading<'_>, at: usize) -> Option<usize> {
+    pub(super) fn told_user_at(&self, reading: &AnalyzedSentence<'_>, at: usize) -> Option<usize> {
         let mut end = None;
         self.user.find_at(&reading.words, at, |(), places| end = Some(places.end));
         let article = usize::from(at > 0 && reading.has(at - 1, &self.user_articles));
@@ -167,13 +167,13 @@ impl SubjectWords {
     }
 
     /// Returns where a pronoun that may be the subject ends.
-    pub(crate) fn pronoun_at(&self, reading: &Reading<'_>, at: usize) -> Option<usize> {
+    pub(crate) fn pronoun_at(&self, reading: &AnalyzedSentence<'_>, at: usize) -> Option<usize> {
         let word = reading.words.get(at)?;
         (self.me.holds(word) || self.we.holds(word)).then_some(at + 1)
     }
 
     /// Returns whether "we" is at a word.
-    pub(crate) fn is_group(&self, reading: &Reading<'_>, at: usize) -> bool {
+    pub(crate) fn is_group(&self, reading: &AnalyzedSentence<'_>, at: usize) -> bool {
         reading.words.get(at).is_some_and(|word| self.we.holds(word))
     }
 }

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use mnemal_text::{fold, is_stop_word};
 
-use super::{MOST_AMONG, Pack};
-use crate::clause::Reading;
+use super::{LifecyclePack, MOST_AMONG};
+use crate::clause::AnalyzedSentence;
 use crate::feedback::token::{Token, stands_alone};
 use crate::lifecycle::stop_words_of;
 
-impl Pack {
+impl LifecyclePack {
     /// Returns the words with content of a sentence, without those of time.
     pub(super) fn all_words(&self, text: &str, tokens: &[Token]) -> Vec<String> {
         let times = self.times.find(tokens, &self.lexicon);
@@ -18,7 +18,7 @@ impl Pack {
     }
 
     /// Returns the content words that name the subject of a statement.
-    pub(crate) fn named(&self, text: &str) -> Vec<String> {
+    pub(crate) fn subject_words(&self, text: &str) -> Vec<String> {
         let spaced = self.spaced(text);
         let tokens = self.lexicon.tokens(&spaced, 0..spaced.len());
         let framing = self.framing.find(&tokens, &self.lexicon);
@@ -58,7 +58,7 @@ impl Pack {
     /// Returns the role that some words name, as in facts, followed by the other named words.
     pub(super) fn of_role(&self, named: &str, words: Vec<String>) -> Option<Vec<String>> {
         let pack = crate::language::Pack::of(&self.language)?;
-        let reading = Reading::new(named, pack.gates());
+        let reading = AnalyzedSentence::new(named, pack.gates());
         let subjects = &pack.rules()?.subjects;
         let named = |at| Some((at, subjects.role_of(&reading, at)?.0));
         let (at, role) = (0..reading.words.len()).find_map(named)?;

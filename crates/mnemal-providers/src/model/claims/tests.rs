@@ -22,7 +22,7 @@ fn events() -> Vec<Event> {
             level: entry.event.origin.level(),
             quarantined: None,
             echo: Vec::new(),
-            body: Body::Kept(Box::new(entry.event)),
+            body: Body::Present(Box::new(entry.event)),
         }
     };
     (1..).zip(MESSAGES).map(event).collect()
@@ -33,8 +33,8 @@ fn extractor() -> ModelClaims {
     ModelClaims::new(Instructions::extract(), names.map(|name| Predicate::new(name).unwrap()).to_vec())
 }
 
-fn familiar() -> Familiar {
-    Familiar {
+fn familiar() -> ExtractionContext {
+    ExtractionContext {
         entities: vec![
             ("Oslo".to_owned(), EntityKind::Location),
             ("Anna Berg".to_owned(), EntityKind::Person),
@@ -75,7 +75,7 @@ fn messages_are_numbered_and_no_id_is_shown() {
     let (events, known) = (events(), Gazetteer::default());
     let utterances: Vec<Utterance<'_>> =
         events.iter().map(|event| Utterance { event, before: &[], known: &known }).collect();
-    let prompt = extractor().prompt(&utterances, &Familiar::default());
+    let prompt = extractor().prompt(&utterances, &ExtractionContext::default());
     assert!(prompt.material.starts_with("Messages:\n1: I moved"), "{}", prompt.material);
     assert!(prompt.material.contains("\n1: I moved to Lyon in March.\n2: My sister"), "{}", prompt.material);
     for event in &events {

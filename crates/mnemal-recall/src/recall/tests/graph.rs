@@ -45,8 +45,8 @@ fn entity(id: EntityId, kind: EntityKind, names: &[&str], at: usize) -> Entity {
         names: names.iter().map(name).collect(),
         chosen: Vec::new(),
         roles: Vec::new(),
-        joined: Vec::new(),
-        ties: Vec::new(),
+        merges: Vec::new(),
+        identity_claims: Vec::new(),
         sources: vec![place(at)],
         decisions: Vec::new(),
         created_at: noon(),
@@ -133,15 +133,19 @@ fn a_fact_counts_that_is_asked_for_and_is_about_the_one_who_is_named() {
     let store = store(&chat());
     read(&store, 22);
     let recall = recall(&store);
-    assert_eq!(with(&recall, "Which classes has Ada joined?", "told"), [place(6)]);
+    assert_eq!(with(&recall, "Which classes has Ada joined?", "fact_support"), [place(6)]);
     assert_eq!(
-        with(&recall, "Which classes has the Countess joined?", "told"),
+        with(&recall, "Which classes has the Countess joined?", "fact_support"),
         [place(6)],
         "by another name"
     );
-    assert_eq!(with(&recall, "Which classes has Ben joined?", "told"), []);
-    assert_eq!(with(&recall, "Which pets has Ada?", "told"), [], "another predicate");
-    assert_eq!(with(&recall, "When did Ada join classes?", "told"), [], "the graph is not asked for a time");
+    assert_eq!(with(&recall, "Which classes has Ben joined?", "fact_support"), []);
+    assert_eq!(with(&recall, "Which pets has Ada?", "fact_support"), [], "another predicate");
+    assert_eq!(
+        with(&recall, "When did Ada join classes?", "fact_support"),
+        [],
+        "the graph is not asked for a time"
+    );
 }
 
 #[test]
@@ -159,11 +163,15 @@ fn a_thing_of_the_kind_counts_where_the_one_who_is_named_speaks_of_it() {
 fn what_the_graph_has_not_read_yet_is_asked_for_again() {
     let store = store(&chat());
     let recall = recall(&store);
-    assert_eq!(with(&recall, "Which classes has Ada joined?", "told"), []);
+    assert_eq!(with(&recall, "Which classes has Ada joined?", "fact_support"), []);
     read(&store, 6);
-    assert_eq!(with(&recall, "Which classes has Ada joined?", "told"), [], "its seventh event is not read");
+    assert_eq!(
+        with(&recall, "Which classes has Ada joined?", "fact_support"),
+        [],
+        "its seventh event is not read"
+    );
     read(&store, 7);
-    assert_eq!(with(&recall, "Which classes has Ada joined?", "told"), [place(6)]);
+    assert_eq!(with(&recall, "Which classes has Ada joined?", "fact_support"), [place(6)]);
 }
 
 /// A graph that always fails.
@@ -249,7 +257,7 @@ fn a_graph_that_fails_or_is_not_there_is_a_gap_and_its_weight_falls_to_the_other
     assert_eq!(cause(&missing.2), [(Layer::Graph, GapCause::NotConfigured)]);
     assert_eq!(failed.0, missing.0);
     for part in &failed.1.hits[0].parts {
-        assert!((part.name != "told" && part.name != "kind") || part.weight == 0.0, "{part:?}");
+        assert!((part.name != "fact_support" && part.name != "kind") || part.weight == 0.0, "{part:?}");
     }
     let weights: f32 = failed.1.hits[0].parts.iter().map(|part| part.weight).sum();
     assert!((weights - 1.0).abs() < 1e-5);
@@ -276,7 +284,7 @@ fn whom_a_question_about_oneself_calls_by_a_role_is_found_by_name() {
         let (_, answer, _) =
             ask(&recall(&store), &RecallRequest { mode: Mode::Lexical, ..RecallRequest::new(question) });
         let names_her =
-            |hit: &crate::Hit| hit.event.kept().is_some_and(|kept| kept.content.contains("Hubble"));
+            |hit: &crate::Hit| hit.event.body().is_some_and(|kept| kept.content.contains("Hubble"));
         answer.hits.iter().any(|hit| hit.evidence > 0.1 && names_her(hit))
     };
     let by_name = found("Hubble?");

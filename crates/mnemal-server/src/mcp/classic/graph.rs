@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::hex::hex;
-use crate::mcp::answer::Mistake;
+use crate::mcp::answer::CorrectableError;
 use crate::mcp::nearest::nearest;
-use crate::mcp::store::standing;
+use crate::mcp::store::current_state;
 
 /// Channel of these notes, so that they can be read without the rest of the log.
 const CHANNEL: &str = "mcp-graph";
@@ -54,7 +54,7 @@ pub(super) struct Relation {
 
 /// The valid records, in order of creation.
 #[derive(Debug, Default)]
-pub(super) struct Graph {
+pub(super) struct ClassicGraph {
     pub(super) entities: Vec<Entity>,
     pub(super) relations: Vec<Relation>,
     /// The keys of all valid records.
@@ -62,7 +62,7 @@ pub(super) struct Graph {
 }
 
 impl Entity {
-    pub(super) fn read(given: &Map<String, Value>) -> Result<Self, Mistake> {
+    pub(super) fn read(given: &Map<String, Value>) -> Result<Self, CorrectableError> {
         Ok(Self {
             name: named(given, "name")?,
             kind: named(given, "entityType")?,
@@ -76,7 +76,7 @@ impl Entity {
 }
 
 impl Relation {
-    pub(super) fn read(given: &Map<String, Value>) -> Result<Self, Mistake> {
+    pub(super) fn read(given: &Map<String, Value>) -> Result<Self, CorrectableError> {
         Ok(Self { from: named(given, "from")?, to: named(given, "to")?, kind: named(given, "relationType")? })
     }
 
@@ -85,14 +85,14 @@ impl Relation {
         [&self.from, &self.to]
     }
 
-    fn key(&self) -> Result<NoteKey, Mistake> {
+    fn key(&self) -> Result<NoteKey, CorrectableError> {
         key("relation", &[&self.from, &self.kind, &self.to])
     }
 }
 
-impl Graph {
+impl ClassicGraph {
     /// Loads the valid records; archived, superseded and quarantined ones are left out.
-    pub(super) async fn load(memory: &Memory) -> Result<Self, Mistake> {
+    pub(super) async fn load(memory: &Memory) -> Result<Self, CorrectableError> {
         let filter =
             LearningFilter { category: Within::Only(Category::new(CATEGORY)?), ..LearningFilter::all() };
         let mut held: HashMap<EventId, (NoteKey, String)> = HashMap::new();
@@ -115,7 +115,7 @@ impl Graph {
             after = Cursor(Some(last.seq));
             for event in &page {
                 let Some((key, content)) = held.remove(&event.id) else { continue };
-                let Some(kept) = event.kept() else { continue };
+                let Some(kept) = event.body() else { continue };
                 let field = |name: &str| kept.metadata.get(name).cloned().unwrap_or_default();
                 match kept.metadata.get(SORT).map(String::as_str) {
                     Some("entity") => graph.entities.push(Entity {
@@ -147,7 +147,7 @@ impl Graph {
     }
 
     /// Sanitizes every text for a model; ordinary texts are not changed.
-    pub(super) fn shown(mut self, memory: &Memory) -> Self {
+    pub(super) fn sanitize(mut self, memory: &Memory) -> Self {
         let mut texts: Vec<&mut String> = Vec::new();
         for entity in &mut self.entities {
             texts.extend([&mut entity.name, &mut entity.kind]);
@@ -169,16 +169,21 @@ impl Graph {
     }
 
     /// Returns an entity; the error suggests similar names.
-    pub(super) fn must_have(&self, name: &str) -> Result<&Entity, Mistake> {
-        let missing =
-            || Mistake::new(format!("Entity with name {} not found{}", shown(name), self.near(name)));
+    pub(super) fn must_have(&self, name: &str) -> Result<&Entity, CorrectableError> {
+        let missing = || {
+            CorrectableError::new(format!(
+                "Entity with name {} not found{}",
+                safe_name(name),
+                self.near(name)
+            ))
+        };
         self.entity(name).ok_or_else(missing)
     }
 
     /// Returns similar names, as a sentence; empty if there are none.
     fn near(&self, name: &str) -> String {
         let names = self.entities.iter().map(|entity| entity.name.as_str());
-        let near: Vec<String> = nearest(name, names).into_iter().map(shown).collect();
+        let near: Vec<String> = nearest(name, names).into_iter().map(safe_name).collect();
         if near.is_empty() { String::new() } else { format!(". Nearest: {}.", near.join(", ")) }
     }
 
@@ -214,7 +219,7 @@ impl Graph {
     }
 
     /// Archives an entity with its observations and relations.
-    pub(super) async fn put_entity_away(&self, memory: &Memory, name: &str) -> Result<(), Mistake> {
+    pub(super) async fn put_entity_away(&self, memory: &Memory, name: &str) -> Result<(), CorrectableError> {
         for relation in self.relations.iter().filter(|one| one.from == name || one.to == name) {
             self.put_relation_away(memory, relation).await?;
         }
@@ -231,16 +236,20 @@ impl Graph {
         memory: &Memory,
         name: &str,
         text: &str,
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), CorrectableError> {
         self.put_away(memory, key("observation", &[name, text])?).await
     }
 
-    pub(super) async fn put_relation_away(&self, memory: &Memory, one: &Relation) -> Result<(), Mistake> {
+    pub(super) async fn put_relation_away(
+        &self,
+        memory: &Memory,
+        one: &Relation,
+    ) -> Result<(), CorrectableError> {
         self.put_away(memory, one.key()?).await
     }
 
     /// Archives a note, if it is valid.
-    async fn put_away(&self, memory: &Memory, key: NoteKey) -> Result<(), Mistake> {
+    async fn put_away(&self, memory: &Memory, key: NoteKey) -> Result<(), CorrectableError> {
         if self.keys.contains(&key) {
             let _acked = memory.decide_by_agent(Decision::Archive(key.into())).await?;
         }
@@ -249,21 +258,25 @@ impl Graph {
 }
 
 /// Stores an entity.
-pub(super) async fn store_entity(memory: &Memory, entity: &Entity) -> Result<(), Mistake> {
+pub(super) async fn store_entity(memory: &Memory, entity: &Entity) -> Result<(), CorrectableError> {
     let said = format!("{} ({})", entity.name, entity.kind);
     let fields = [(SORT, "entity"), (NAME, entity.name.as_str()), (KIND, entity.kind.as_str())];
     store(memory, said, key("entity", &[&entity.name])?, &fields).await
 }
 
 /// Stores an observation of an entity.
-pub(super) async fn store_observation(memory: &Memory, name: &str, text: &str) -> Result<(), Mistake> {
+pub(super) async fn store_observation(
+    memory: &Memory,
+    name: &str,
+    text: &str,
+) -> Result<(), CorrectableError> {
     let said = format!("{}{text}", said_of(name));
     let fields = [(SORT, "observation"), (NAME, name)];
     store(memory, said, key("observation", &[name, text])?, &fields).await
 }
 
 /// Stores a relation.
-pub(super) async fn store_relation(memory: &Memory, relation: &Relation) -> Result<(), Mistake> {
+pub(super) async fn store_relation(memory: &Memory, relation: &Relation) -> Result<(), CorrectableError> {
     let said = format!("{} {} {}", relation.from, relation.kind.replace('_', " "), relation.to);
     let fields = [
         (SORT, "relation"),
@@ -274,7 +287,12 @@ pub(super) async fn store_relation(memory: &Memory, relation: &Relation) -> Resu
     store(memory, said, relation.key()?, &fields).await
 }
 
-async fn store(memory: &Memory, said: String, key: NoteKey, fields: &[(&str, &str)]) -> Result<(), Mistake> {
+async fn store(
+    memory: &Memory,
+    said: String,
+    key: NoteKey,
+    fields: &[(&str, &str)],
+) -> Result<(), CorrectableError> {
     let channel = ChannelId::new(CHANNEL)?;
     let request = memory.remember(said).key(key).category(Category::new(CATEGORY)?);
     let request = request.message(|message| {
@@ -282,8 +300,8 @@ async fn store(memory: &Memory, said: String, key: NoteKey, fields: &[(&str, &st
         fields.iter().fold(message, |message, (name, value)| message.metadata(*name, *value))
     });
     let stored = request.await?;
-    if stored.id.is_none() && standing(memory, None, &stored).await.1 == "quarantined" {
-        return Err(Mistake::new(
+    if stored.id.is_none() && current_state(memory, None, &stored).await.1 == "quarantined" {
+        return Err(CorrectableError::new(
             "This is held back until a person releases it: it reads like an instruction, or too much came within an hour. \
              What came before it in this call is stored.",
         ));
@@ -297,7 +315,7 @@ fn said_of(name: &str) -> String {
 }
 
 /// Returns the key of a note, which is determined by its content.
-fn key(sort: &str, parts: &[&str]) -> Result<NoteKey, Mistake> {
+fn key(sort: &str, parts: &[&str]) -> Result<NoteKey, CorrectableError> {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part.len().to_le_bytes());
@@ -308,25 +326,27 @@ fn key(sort: &str, parts: &[&str]) -> Result<NoteKey, Mistake> {
 }
 
 /// Returns a text field of an object.
-pub(super) fn text(given: &Map<String, Value>, name: &str) -> Result<String, Mistake> {
+pub(super) fn text(given: &Map<String, Value>, name: &str) -> Result<String, CorrectableError> {
     match given.get(name) {
         Some(Value::String(text)) => Ok(text.clone()),
-        _ => Err(Mistake::new(format!("{name} must be a text, in each of them."))),
+        _ => Err(CorrectableError::new(format!("{name} must be a text, in each of them."))),
     }
 }
 
 /// Returns a name, type or relation, which must not be blank or too long.
-fn named(given: &Map<String, Value>, name: &str) -> Result<String, Mistake> {
+fn named(given: &Map<String, Value>, name: &str) -> Result<String, CorrectableError> {
     let text = text(given, name)?;
     if text.trim().is_empty() || text.len() > LONGEST {
-        return Err(Mistake::new(format!("{name} must have 1 to {LONGEST} bytes, in each of them.")));
+        return Err(CorrectableError::new(format!(
+            "{name} must have 1 to {LONGEST} bytes, in each of them."
+        )));
     }
     Ok(text)
 }
 
 /// Returns the texts of an object, deduplicated.
-pub(super) fn texts(given: &Map<String, Value>, name: &str) -> Result<Vec<String>, Mistake> {
-    let wrong = || Mistake::new(format!("{name} must be a list of texts, in each of them."));
+pub(super) fn texts(given: &Map<String, Value>, name: &str) -> Result<Vec<String>, CorrectableError> {
+    let wrong = || CorrectableError::new(format!("{name} must be a list of texts, in each of them."));
     let Some(Value::Array(items)) = given.get(name) else { return Err(wrong()) };
     let mut texts: Vec<String> = Vec::new();
     for item in items {
@@ -339,6 +359,6 @@ pub(super) fn texts(given: &Map<String, Value>, name: &str) -> Result<Vec<String
 }
 
 /// Returns a name in a form that is safe in an error: on one line, and not long.
-pub(super) fn shown(name: &str) -> String {
+pub(super) fn safe_name(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_control() && *letter != '<').take(64).collect()
 }

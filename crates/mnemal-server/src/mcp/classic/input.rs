@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::mcp::answer::Mistake;
+use crate::mcp::answer::CorrectableError;
 use crate::mcp::catalogue;
 use crate::mcp::tool::Tool;
 
@@ -10,14 +10,17 @@ use crate::mcp::tool::Tool;
 const TOLD: usize = 8;
 
 /// Rejects arguments that violate the tool's schema.
-pub(super) fn check(tool: Tool, given: &Map<String, Value>) -> Result<(), Mistake> {
+pub(super) fn check(tool: Tool, given: &Map<String, Value>) -> Result<(), CorrectableError> {
     let mut wrong = Vec::new();
     check_fields(&catalogue::classic_input(tool), given, "", &mut wrong);
     if wrong.is_empty() {
         return Ok(());
     }
     let wrong = wrong.join(", ");
-    Err(Mistake(format!("Input validation error: Invalid arguments for tool {}: {wrong}", tool.name())))
+    Err(CorrectableError(format!(
+        "Input validation error: Invalid arguments for tool {}: {wrong}",
+        tool.name()
+    )))
 }
 
 /// Checks the required fields of an object, in the order of the schema.

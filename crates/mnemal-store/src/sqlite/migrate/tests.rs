@@ -110,8 +110,8 @@ async fn an_older_file_keeps_every_event_note_tombstone_and_receipt() {
         completes(&path, &contents(&fixture_copy(from)).await, "once").await;
         let store = SqliteStore::open(&path).await.unwrap();
         let events = store.scan(&EventFilter::all(), Cursor::START, ALL).await.unwrap();
-        assert_eq!((events.len(), events.iter().filter(|event| event.kept().is_none()).count()), (29, 1));
-        assert!(events[14].kept().unwrap().content.starts_with("日本語"));
+        assert_eq!((events.len(), events.iter().filter(|event| event.body().is_none()).count()), (29, 1));
+        assert!(events[14].body().unwrap().content.starts_with("日本語"));
         assert_eq!(store.tombstones().await.unwrap()[0].event, events[16].id);
         let versions = store.history(&NoteKey::new("opening-hours").unwrap()).await.unwrap();
         assert_eq!(versions.iter().map(|note| note.version).collect::<Vec<_>>(), [2, 1]);

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use super::super::file::beside;
-use super::Stretch;
+use super::ByteRange;
 use super::record::Cell;
 
 /// Bytes per page. Source: the default of SQLite, which no space changes; the header itself may be damaged.
@@ -24,14 +24,14 @@ const LONGEST: usize = 1 << 26;
 
 /// One version of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
+pub(super) enum PageVersion {
     /// The page of this number in the file.
     File(u32),
     /// The page of this number at this position in the write-ahead log.
     Log { number: u32, at: u64 },
 }
 
-impl Version {
+impl PageVersion {
     /// Returns where the page begins after the header of the file.
     pub(super) fn start(self) -> usize {
         if matches!(self, Self::File(1) | Self::Log { number: 1, .. }) { FILE_HEADER } else { 0 }
@@ -44,7 +44,7 @@ impl Version {
 
 /// Which version of an overflow page belongs to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Newest {
+pub(super) enum OverflowVersion {
     /// That of the write-ahead log if it has one.
     OfTheLog,
     /// That of the file.
@@ -74,16 +74,16 @@ impl Pages {
     }
 
     /// Returns every version of every page, newest first.
-    pub(super) fn versions(&self) -> impl Iterator<Item = Version> + '_ {
-        let log = self.frames.iter().rev().map(|(number, at)| Version::Log { number: *number, at: *at });
-        log.chain((1..=self.count).map(Version::File))
+    pub(super) fn versions(&self) -> impl Iterator<Item = PageVersion> + '_ {
+        let log = self.frames.iter().rev().map(|(number, at)| PageVersion::Log { number: *number, at: *at });
+        log.chain((1..=self.count).map(PageVersion::File))
     }
 
     /// Reads a page; missing bytes of the last one are zero.
-    pub(super) fn read(&self, version: Version) -> Option<Vec<u8>> {
+    pub(super) fn read(&self, version: PageVersion) -> Option<Vec<u8>> {
         let (mut file, at) = match version {
-            Version::File(number) => (&self.file, u64::from(number.checked_sub(1)?) * PAGE as u64),
-            Version::Log { at, .. } => (self.log.as_ref()?, at),
+            PageVersion::File(number) => (&self.file, u64::from(number.checked_sub(1)?) * PAGE as u64),
+            PageVersion::Log { at, .. } => (self.log.as_ref()?, at),
         };
         let mut page = Vec::with_capacity(PAGE);
         file.seek(SeekFrom::Start(at)).ok()?;
@@ -96,25 +96,25 @@ impl Pages {
     }
 
     /// Returns the bytes of a page.
-    pub(super) fn at(version: Version) -> Stretch {
+    pub(super) fn at(version: PageVersion) -> ByteRange {
         let (in_log, start) = match version {
-            Version::File(number) => (false, u64::from(number.saturating_sub(1)) * PAGE as u64),
-            Version::Log { at, .. } => (true, at),
+            PageVersion::File(number) => (false, u64::from(number.saturating_sub(1)) * PAGE as u64),
+            PageVersion::Log { at, .. } => (true, at),
         };
-        Stretch { in_log, start, end: start + PAGE as u64 }
+        ByteRange { in_log, start, end: start + PAGE as u64 }
     }
 
     /// Returns the overflow pages of a cell.
-    pub(super) fn chain(&self, cell: &Cell, pages: Newest) -> Option<Vec<Version>> {
+    pub(super) fn chain(&self, cell: &Cell, pages: OverflowVersion) -> Option<Vec<PageVersion>> {
         self.walk(cell, pages).map(|(_, chain)| chain)
     }
 
     /// Assembles the payload of a cell, from the newest pages or from those of the file.
-    pub(super) fn payload(&self, cell: &Cell, pages: Newest) -> Option<Vec<u8>> {
+    pub(super) fn payload(&self, cell: &Cell, pages: OverflowVersion) -> Option<Vec<u8>> {
         self.walk(cell, pages).map(|(payload, _)| payload)
     }
 
-    fn walk(&self, cell: &Cell, pages: Newest) -> Option<(Vec<u8>, Vec<Version>)> {
+    fn walk(&self, cell: &Cell, pages: OverflowVersion) -> Option<(Vec<u8>, Vec<PageVersion>)> {
         let (mut payload, mut chain) = (cell.local.clone(), Vec::new());
         if cell.length > LONGEST {
             return None;
@@ -123,9 +123,9 @@ impl Pages {
         // Each page of a chain adds to the payload, so a chain that runs in a circle ends too.
         while payload.len() < cell.length {
             let number = next.filter(|number| *number > 1)?;
-            let version = match self.newest.get(&number).filter(|_| pages == Newest::OfTheLog) {
-                Some(at) => Version::Log { number, at: *at },
-                None if number <= self.count => Version::File(number),
+            let version = match self.newest.get(&number).filter(|_| pages == OverflowVersion::OfTheLog) {
+                Some(at) => PageVersion::Log { number, at: *at },
+                None if number <= self.count => PageVersion::File(number),
                 None => return None,
             };
             chain.push(version);

@@ -12,7 +12,7 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 /// One encoded form of one text.
 #[derive(Debug)]
-struct Form {
+struct EncodedText {
     text: usize,
     name: &'static str,
     bytes: Vec<u8>,
@@ -20,16 +20,16 @@ struct Form {
 
 /// The forms of some texts.
 #[derive(Debug)]
-pub(super) struct Forms {
+pub(super) struct EncodedTexts {
     texts: Vec<usize>,
-    all: Vec<Form>,
+    all: Vec<EncodedText>,
     by_head: HashMap<[u8; HEAD], Vec<usize>>,
     short: Vec<usize>,
     filter: Vec<u64>,
     longest: usize,
 }
 
-impl Forms {
+impl EncodedTexts {
     /// Prepares the search; empty texts have no form.
     pub(super) fn of(texts: &[String]) -> Self {
         let mut all = Self {
@@ -43,16 +43,16 @@ impl Forms {
         for (text, words) in texts.iter().enumerate().filter(|(_, words)| !words.is_empty()) {
             all.texts.push(text);
             let mut known = BTreeSet::new();
-            for (name, bytes) in written(words) {
+            for (name, bytes) in encodings(words) {
                 if known.insert(bytes.clone()) {
-                    all.add(Form { text, name, bytes });
+                    all.add(EncodedText { text, name, bytes });
                 }
             }
         }
         all
     }
 
-    fn add(&mut self, form: Form) {
+    fn add(&mut self, form: EncodedText) {
         let at = self.all.len();
         self.longest = self.longest.max(form.bytes.len());
         match form.bytes.first_chunk::<HEAD>() {
@@ -115,7 +115,7 @@ fn bit_of(head: [u8; HEAD]) -> usize {
 }
 
 /// Returns the named forms of a text; some may be the same bytes, none is empty.
-fn written(text: &str) -> Vec<(&'static str, Vec<u8>)> {
+fn encodings(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     let wide = |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
     let escaped = serde_json::to_string(text).unwrap_or_default();
     let escaped = escaped.get(1..escaped.len().saturating_sub(1)).unwrap_or_default().as_bytes().to_vec();
@@ -178,8 +178,8 @@ pub(super) mod tests {
     use super::*;
 
     /// The forms of a text, for the search through files.
-    pub(in super::super) fn written(text: &str) -> Vec<(&'static str, Vec<u8>)> {
-        super::written(text)
+    pub(in super::super) fn encodings(text: &str) -> Vec<(&'static str, Vec<u8>)> {
+        super::encodings(text)
     }
 
     #[test]
@@ -198,7 +198,7 @@ pub(super) mod tests {
     fn each_of_many_texts_is_told_apart_and_the_shortest_is_found() {
         let texts: Vec<String> =
             (0..500).map(|n| format!("text number {n};")).chain(["ab".to_owned()]).collect();
-        let forms = Forms::of(&texts);
+        let forms = EncodedTexts::of(&texts);
         let mut hits = BTreeSet::new();
         forms.find(b"before text number 41; between text number 499; behind xaby", &mut hits);
         let found: Vec<usize> =
