@@ -15,13 +15,13 @@ from typing import Any
 from crewai.memory.types import MemoryRecord, ScopeInfo
 from crewai.memory.utils import normalize_scope_path
 
-from ._items import Items
+from ._items import Entry, Items
 from ._notes import Notes, joined, split
 from ._vectors import check, nearest, packed, unpacked
 from .client import MnemalError
 from .memory import Mnemal
 
-SOURCE = "crewai"
+MARK = "crewai"
 # What is read again of the events that were read already: who writes at the same time may come a little later.
 OVERLAP = timedelta(minutes=1)
 
@@ -34,7 +34,7 @@ class MnemalStorage:
 
     def __init__(self, memory: Mnemal, user: str | None = None):
         self.memory, self.user = memory, user
-        self._items, self._notes = Items(memory, SOURCE, SOURCE, user), Notes(memory, SOURCE, user)
+        self._items, self._notes = Items(memory, MARK, MARK, user), Notes(memory, MARK, user)
         # The events that were read, by their ids; notes say which of them still count.
         self._known: dict[str, Any] = {}
         self._read_until: datetime | None = None
@@ -126,7 +126,7 @@ class MnemalStorage:
     def touch_records(self, record_ids: list[str]) -> None:
         """Notes that records were told."""
         if record_ids:
-            self._items.add({"told": record_ids}, datetime.utcnow().isoformat())
+            self._items.add(Entry({"told": record_ids, "at": datetime.utcnow().isoformat()}))
 
     async def asave(self, *args: Any, **options: Any) -> None:
         """Stores records, on a thread."""
@@ -156,7 +156,7 @@ class MnemalStorage:
             yield error
             if old:
                 return
-        self._items.add({"id": record.id}, value)
+        self._items.add(Entry({"id": record.id, "value": value}))
         if old:
             self._items.forget(old[1])
 
@@ -169,11 +169,12 @@ class MnemalStorage:
             self._read_until = max(at, self._read_until or at)
         notes, found = self._notes.all(), {}
         for one in self._items.read(list(self._known.values())):
-            for told in one.name.get("told", ()):
+            for told in one.value.get("told", ()):
                 if told in found:
-                    found[told][0].last_accessed = datetime.fromisoformat(one.value)
-            if "id" in one.name and (note := notes.get(self._notes.key(one.name["id"]))):
-                value = {**one.value, "embedding": unpacked(one.value["vector"])}
+                    found[told][0].last_accessed = datetime.fromisoformat(one.value["at"])
+            if "id" in one.value and (note := notes.get(self._notes.key(one.value["id"]))):
+                kept = one.value["value"]
+                value = {**kept, "embedding": unpacked(kept["vector"])}
                 record = MemoryRecord(content=joined(note["content"], value), **value)
                 found[record.id] = (record, one.events, note)
         return found

@@ -15,8 +15,10 @@ from llama_index.core.bridge.pydantic import ConfigDict
 from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
 
-from .client import MnemalError
-from .items import ASSISTANT, PAGE, SYSTEM, USER, Entry, Item, Items, Said, pages, result, whole
+from ._calls import PAGE, is_there, pages, run_to_end
+from ._frames import Said
+from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, result
+from ._parts import Item
 from .memory import Mnemal
 
 MARK = "llama-index"
@@ -61,11 +63,11 @@ class MnemalChatStore(AsyncDBChatStore):
 
     async def add_messages(self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE) -> None:
         """Adds messages in their order."""
-        await whole(self._items(key).add, [_entry(message, status) for message in messages])
+        await run_to_end(self._items(key).add, *(_entry(message, status) for message in messages))
 
     async def set_messages(self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE) -> None:
         """Makes these the messages of a conversation, instead of all others, archived ones too."""
-        await whole(self._set, key, [_entry(message, status) for message in messages], status)
+        await run_to_end(self._set, key, [_entry(message, status) for message in messages], status)
 
     async def delete_message(self, key: str, idx: int) -> ChatMessage | None:
         """Erases the message at a place, counted from 0 among all of the conversation, and returns it."""
@@ -76,7 +78,7 @@ class MnemalChatStore(AsyncDBChatStore):
     async def delete_messages(self, key: str, status: MessageStatus | None = None) -> None:
         """Erases messages; without a status the whole conversation."""
         if status is None:
-            await whole(self._items(key).clear)
+            await run_to_end(self._items(key).clear)
         else:
             await self._erase(key, await self._kept(key, status))
 
@@ -87,7 +89,7 @@ class MnemalChatStore(AsyncDBChatStore):
     async def archive_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
         """Archives the oldest active messages and returns them."""
         if oldest := (await self._kept(key, MessageStatus.ACTIVE))[:n]:
-            await whole(self._items(key).add, [Entry({"archived": [one.item.id for one in oldest]})])
+            await run_to_end(self._items(key).add, Entry({"archived": [one.item.id for one in oldest]}))
         return [_message(one.item) for one in oldest]
 
     async def get_keys(self) -> list[str]:
@@ -98,7 +100,7 @@ class MnemalChatStore(AsyncDBChatStore):
         return [name for name in names if await self._kept(name, None)]
 
     def _items(self, key: str) -> Items:
-        return Items(self.memory, key, MARK, self.user)
+        return Items(self.memory, MARK, key, self.user)
 
     async def _kept(self, key: str, status: MessageStatus | None) -> list[_Kept]:
         kept = await asyncio.to_thread(lambda: _fold(self._items(key).read()))
@@ -106,7 +108,7 @@ class MnemalChatStore(AsyncDBChatStore):
 
     async def _erase(self, key: str, gone: list[_Kept]) -> list[ChatMessage]:
         items = self._items(key)
-        taken = await whole(lambda: [one for one in gone if items.take(one.item)])
+        taken = await run_to_end(lambda: [one for one in gone if items.take(one.item)])
         return [_message(one.item) for one in taken]
 
     def _set(self, key: str, entries: list[Entry], status: MessageStatus) -> None:
@@ -123,7 +125,7 @@ class MnemalChatStore(AsyncDBChatStore):
             order.append(same.pop() if same else str(uuid.uuid4()))
             if order[-1] not in known:
                 new.append(entry._replace(id=order[-1]))
-        items.add([*new, Entry({"order": order, "as": status.value})])
+        items.add(*new, Entry({"order": order, "as": status.value}))
         for one in old:
             if one.item.id not in order:
                 items.take(one.item)
@@ -147,16 +149,11 @@ class MnemalMemoryBlock(BaseMemoryBlock[str]):
         asked = [message.content or "" for message in messages or () if message.role.value == "user"][-self.last :]
         if not "".join(asked).strip():
             return ""
-        try:
-            context = await asyncio.to_thread(
-                lambda: self.memory.context("\n".join(asked), user=self.user, budget_tokens=self.budget_tokens)
-            )
-        except MnemalError as error:
-            # A space is made by the first write.
-            if error.code != "not_found":
-                raise
-            return ""
-        return context["text"]
+        told = {"text": ""}
+        where = {"user": self.user, "budget_tokens": self.budget_tokens}
+        # There is no space before somebody writes to it.
+        await asyncio.to_thread(is_there, lambda: told.update(self.memory.context("\n".join(asked), **where)))
+        return told["text"]
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         sessions: dict[str, list[Entry]] = {}
@@ -166,7 +163,7 @@ class MnemalMemoryBlock(BaseMemoryBlock[str]):
             entry = _entry(message.model_copy(update={"additional_kwargs": more}), MessageStatus.ARCHIVED)
             sessions.setdefault(session, []).append(entry)
         for session, entries in sessions.items():
-            await whole(Items(self.memory, session, f"{MARK}-block", self.user).add, entries)
+            await run_to_end(Items(self.memory, f"{MARK}-block", session, self.user).add, *entries)
 
 
 def _fold(items: list[Item]) -> list[_Kept]:
