@@ -87,5 +87,5 @@ def _texts(item: Any, field: str, kind: dict[str, Any]) -> list[Said]:
         return [Said((field,), kind)]
     if not isinstance(value, (list, tuple)):
         return []
-    texts = [place for place, part in enumerate(value) if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
-    return [Said((field, place, "text"), kind) for place in texts]
+    parts = [(place, part) for place, part in enumerate(value) if isinstance(part, Mapping)]
+    return [Said((field, place, name), kind) for place, part in parts for name in ("text", "refusal") if isinstance(part.get(name), str)]

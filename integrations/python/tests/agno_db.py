@@ -15,11 +15,10 @@ from unittest.mock import MagicMock
 
 import pytest
 
-import suite
-from suite import check, raised
+from framework import Counts, account, arguments, check, found, is_pinned, raised, run_tests, served
 
-PACKAGE, VERSION = "agno", "3.1.10"
-suite.pinned(PACKAGE, VERSION)
+PINNED = "agno==3.1.10"
+is_pinned(PINNED)
 
 from agno.agent import Agent
 from agno.db.base import SessionType
@@ -59,8 +58,8 @@ class Fixtures:
 
 
 def own_tests(root):
-    counts = suite.Counts(OTHERS)
-    suite.run_tests(root, FILES, counts, "--noconftest", plugins=[Fixtures()])
+    counts = Counts(OTHERS)
+    run_tests(root, FILES, counts, "--noconftest", plugins=[Fixtures()])
     return counts
 
 
@@ -131,10 +130,7 @@ def agents():
         ("message", "I moved to Lyon. Where do I live?"), ("tool_call", '{"place": "Lyon"}'), ("tool_result", "a map of Lyon"),
         ("message", "You live in Lyon."), ("message", "And now?"), ("message", "Still Lyon."),
     ], f"each thing is said once {said}")
-    for _ in range(20):
-        hits = memory.recall("who moved to Lyon?", user="ana")
-        if hits:
-            break
+    hits = found(lambda: memory.recall("who moved to Lyon?", user="ana"))
     check(any("I moved to Lyon" in one["text"] for one in hits) and not memory.recall("Lyon", user="bob"), f"recalled {hits}")
 
 
@@ -206,15 +202,11 @@ def rows():
     raised(NotImplementedError, lambda: db.create_eval_run(None))
 
 
-def arguments(parser):
-    parser.add_argument("--tests", type=pathlib.Path)
-
-
-given = suite.arguments(__doc__, arguments)
-with suite.server(given.program):
+given = arguments(__doc__, lambda parser: parser.add_argument("--tests", type=pathlib.Path))
+with served(given.program):
     agents()
     rows()
     counts = own_tests(given.tests.resolve()) if given.tests else None
-if not counts:
-    suite.finish_own(given, "Agno", PACKAGE, VERSION, "own checks alone")
-suite.finish(given, "Agno", PACKAGE, VERSION, "SQLite tests of the repository of agno at 9644f22982, whose package there is 2.9.0", FILES, counts)
+if counts:
+    account(given, "Agno", PINNED, "SQLite tests of the repository of agno at 9644f22982, whose package there is 2.9.0", FILES, counts)
+account(given, "Agno", PINNED, "own checks alone")

@@ -9,11 +9,10 @@ import threading
 import uuid
 import warnings
 
-import suite
-from suite import check, raised
+from framework import Counts, account, arguments, check, is_pinned, raised, run_tests, served, source
 
-PACKAGE, VERSION = "strands-agents", "1.62.0"
-suite.pinned(PACKAGE, VERSION)
+PINNED = "strands-agents==1.62.0"
+is_pinned(PINNED)
 
 import strands.session.file_session_manager
 from strands import Agent, tool
@@ -55,14 +54,14 @@ class FileStand(RepositorySessionManager, Stand, SessionRepository):
 
 
 def own_tests():
-    counts = suite.Counts(OTHERS)
+    counts = Counts(OTHERS)
     strands.session.file_session_manager.FileSessionManager = FileStand
-    with suite.source(PACKAGE, VERSION) as root:
+    with source(PINNED) as root:
         sys.path.insert(0, str(root))
         import tests.fixtures.mock_session_repository
 
         tests.fixtures.mock_session_repository.MockedSessionRepository = Stand
-        suite.run_tests(root, FILES, counts)
+        run_tests(root, FILES, counts)
     return counts
 
 
@@ -245,8 +244,8 @@ def contents():
     check(error.code == "invalid_request", f"an id that is too long is told {error}")
 
 
-with suite.server((given := suite.arguments(__doc__)).program):
+with served((given := arguments(__doc__)).program):
     agents()
     contents()
     counts = own_tests()
-suite.finish(given, "Strands Agents", PACKAGE, VERSION, "session tests of strands-agents", FILES, counts)
+account(given, "Strands Agents", PINNED, "session tests of strands-agents", FILES, counts)
