@@ -15,7 +15,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from framework import Counts, account, arguments, check, found, is_pinned, raised, run_tests, served
+from framework import Counts, account, arguments, check, erase, events_of, found, is_pinned, raised, run_tests, served
 
 PINNED = "agno==3.1.10"
 is_pinned(PINNED)
@@ -25,6 +25,7 @@ from agno.db.base import SessionType
 from agno.db.schemas.memory import UserMemory
 from agno.media import Image
 from agno.models.base import Model
+from agno.models.message import Message
 from agno.models.response import ModelResponse
 from agno.run.agent import RunOutput
 from agno.session import AgentSession
@@ -202,10 +203,38 @@ def rows():
     raised(NotImplementedError, lambda: db.create_eval_run(None))
 
 
+def erased():
+    """What was erased comes back in no run, wherever it stands in it, nor in one that has the history in it."""
+    memory, words = Mnemal("erased"), "My locker code is seven four one one"
+    db = MnemalDb(memory)
+    db.upsert_session(AgentSession(session_id="s", agent_id="a", user_id="ana"))
+    asked, told = Message(role="user", content=words), Message(role="assistant", content="Your locker is safe.")
+    first = RunOutput(run_id="r", agent_id="a", session_id="s", user_id="ana", messages=[asked, told], content=told.content)
+    db.upsert_run(first, "s", user_id="ana")
+    first.metadata = {"changed": True}
+    db.upsert_run(first, "s", user_id="ana")
+    history = [Message(role=one.role, content=one.content, from_history=True) for one in (asked, told)]
+    second = RunOutput(run_id="q", agent_id="a", session_id="s", user_id="ana", messages=[*history, Message(role="user", content="Ok")], content=words)
+    db.upsert_run(second, "s", user_id="ana")
+    whole = MnemalDb(memory).get_session("s", SessionType.AGENT).runs
+    check([[one.content for one in run.messages] for run in whole] == [[words, told.content], [words, told.content, "Ok"]], f"all is there {whole}")
+    said = [event["content"] for event in events_of(memory, "s", "ana") if event.get("content")]
+    check(sorted(said) == sorted([words, told.content, "Ok"]), f"each thing is said once {said}")
+    for event in events_of(memory, "s", "ana"):
+        check(not event["content"] or words not in str(event["metadata"]), f"words stand in no metadata {event}")
+    erase(memory, words, "s", "ana")
+    left = MnemalDb(memory).get_session("s", SessionType.AGENT).to_dict()
+    check("seven four" not in str(left) and "Your locker is safe." in str(left), f"what is erased is gone from both runs {left}")
+    with warnings.catch_warnings(record=True):
+        db.upsert_run(RunOutput(run_id="p", agent_id="a", session_id="s", messages=[Message(role="assistant", content=words)], content=words), "s")
+    check("seven four" not in str(MnemalDb(memory).get_session("s", SessionType.AGENT).to_dict()), "nor does another run bring it back")
+
+
 given = arguments(__doc__, lambda parser: parser.add_argument("--tests", type=pathlib.Path))
 with served(given.program):
     agents()
     rows()
+    erased()
     counts = own_tests(given.tests.resolve()) if given.tests else None
 if counts:
     account(given, "Agno", PINNED, "SQLite tests of the repository of agno at 9644f22982, whose package there is 2.9.0", FILES, counts)
