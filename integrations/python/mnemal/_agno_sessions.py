@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from agno.db.utils import CustomJSONEncoder
 
 from ._frames import Said
-from ._items import Entry, Items, call, result
+from ._items import Entry, Items, tool_call, tool_result
 from ._parts import Item
 from .memory import Mnemal
 
@@ -85,29 +85,36 @@ class Sessions(MutableMapping[str, dict[str, Any]]):
         old, new = ({run["run_id"]: run for run in one.get("runs") or []} for one in (before, session))
         changed = {run_id: new.get(run_id) for run_id in (*old, *new) if old.get(run_id) != new.get(run_id)}
         stored: list[Item] = Items(self.memory, MARK, name, is_anyones=True).read() if changed else []
-        # What was said is stored once, and later versions of the run, and runs with the history in them, refer to it.
-        known = {text: events for one in stored for text, events in one.said}
+        history = {text: events for one in stored for text, events in one.said}
         for run_id, run in changed.items():
-            said = [Said(("value", *path), fields) for path, fields in _said(run or {}, known)]
-            items.add(Entry({"kind": "run", "id": run_id, "value": run}, said, known=known))
+            versions = [one for one in stored if one.value.get("id") == run_id]
+            # What a run says is stored once, and later versions of it refer to that.
+            known = {text: events for one in versions for text, events in one.said}
+            said = [Said(("value", *path), fields) for path, fields in _said(run or {})]
+            items.add(Entry({"kind": "run", "id": run_id, "value": run}, said, known=known, history=history))
             if run is None:
-                items.forget(event for one in stored if one.value.get("id") == run_id for event in one.events)
+                items.forget(event for one in versions for event in one.events)
 
 
-def _said(run: dict[str, Any], known: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
-    """Yields the ways to what is said in a run, by the user, by the agent and by tools, with the fields of its events."""
+def _said(run: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any] | None]]:
+    """Yields the paths to what is said in a run, by the user, by the agent and by tools, with the fields of its events."""
     for place, message in enumerate(run.get("messages") or []):
-        text, role = message.get("content"), message.get("role")
-        # Of the history it says nothing anew.
-        is_said = isinstance(text, str) and (not message.get("from_history") or text in known)
-        if is_said and role in ("user", "assistant"):
-            yield ("messages", place, "content"), {"type": "message", "role": role}
-        elif is_said and role == "tool":
-            yield ("messages", place, "content"), result(message.get("tool_name"), ok=not message.get("tool_call_error"))
-        for number, asked in enumerate(message.get("tool_calls") or [] if not message.get("from_history") else []):
+        path, role, is_old = ("messages", place), message.get("role"), bool(message.get("from_history"))
+        if isinstance(message.get("content"), str) and role in ("user", "assistant"):
+            yield (*path, "content"), None if is_old else {"type": "message", "role": role}
+        elif isinstance(message.get("content"), str) and role == "tool":
+            fields = tool_result(message.get("tool_name"), ok=not message.get("tool_call_error"))
+            yield (*path, "content"), None if is_old else fields
+        for number, asked in enumerate(message.get("tool_calls") or []):
             function = asked.get("function") or {}
             if isinstance(function.get("arguments"), str):
-                yield ("messages", place, "tool_calls", number, "function", "arguments"), call(function.get("name"))
+                where = (*path, "tool_calls", number, "function", "arguments")
+                yield where, None if is_old else tool_call(function.get("name"))
+    # The first and the last of it stand beside the messages, too.
+    if isinstance((run.get("input") or {}).get("input_content"), str):
+        yield ("input", "input_content"), None
+    if isinstance(run.get("content"), str):
+        yield ("content",), None
 
 
 def plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from ._calls import PAGE, is_there, leaves_nothing, pages
-from ._frames import parsed
+from ._frames import parse_json
 from .client import MnemalError
 from .memory import Mnemal
 
@@ -74,7 +74,7 @@ class MnemalChatMessageHistory(BaseChatMessageHistory):
             if fields.get(self.PART) == "0" or not isinstance(last, AIMessage):
                 last = AIMessage(content="")
                 turns.append(last)
-            arguments = parsed(text) if text else {}
+            arguments = parse_json(text) if text else {}
             arguments = arguments if isinstance(arguments, dict) else {"text": text}
             last.tool_calls.append({"name": event["tool_name"], "args": arguments, "id": call, "type": "tool_call"})
         elif event["type"] == "tool_result" and call:

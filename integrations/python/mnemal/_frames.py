@@ -13,12 +13,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+# Words that are stored, with their events.
+Events = Mapping[str, Sequence[str]]
+
 # Begins a string of a frame that stands for something else.
 HOLE = "\1"
 # Stands for words that were erased, or that the log keeps away because they were erased before.
 FORGOTTEN = "[forgotten]"
-# Fields whose values name a kind or a thing, even where somebody says the same.
-STRUCTURE = {"role", "type", "status", "name", "id", "kind", "part_kind", "format", "author", "finish_reason", "block_type"}
 # What a text has, and an identifier has not: spaces, the sign that begins a tag, or letters of a script without spaces.
 TEXT = re.compile("[\\s<\u0e00-\U0010ffff]")
 # What no content can hold.
@@ -38,42 +39,42 @@ CUT = re.compile(r'(?m)^((?:"(?:[^"\\]|\\.)*": )?)([^"\n]*\[secret:[^"\n]*?)(,?)
 
 
 class Said(NamedTuple):
-    """Words of an item: the way to them, and the fields of their event. A value that is no text is said as its JSON."""
+    """Words of an item: the path to them, and the fields of their event; `None` where they only repeat what is said elsewhere.
+
+    A value that is no text is said as its JSON.
+    """
 
     path: tuple[str | int, ...]
-    fields: dict[str, Any]
+    fields: dict[str, Any] | None
 
 
 class Frame:
     """A value in parts: `json` is the frame, `words` are the contents of events with their fields, `texts` all other texts.
 
-    `known` has the events of words that are stored already: where the value says the same, it refers to them.
+    The value refers to events that are stored already: to those in `known` where it says the same, and to those in `history`
+    where it repeats what was said before.
     """
 
-    def __init__(self, value: Any, said: Iterable[Said] = (), known: Mapping[str, Sequence[str]] | None = None):
+    def __init__(self, value: Any, said: Iterable[Said] = (), known: Events = {}, history: Events = {}):
         self.words: list[tuple[str, dict[str, Any]]] = []
         self.texts: list[str] = []
-        self._known = known or {}
+        # Holes by the paths to them, and by the texts that belong into them.
         self._by_path: dict[tuple[str | int, ...], tuple[str, Any]] = {}
-        self._by_text: dict[str, tuple[str, Any]] = {}
+        self._by_text: dict[str, tuple[str, Any]] = {text: ("e", events) for text, events in {**history, **known}.items()}
         value = json.loads(json.dumps(value))
         for path, fields in said:
             text = _clean(_as_text(_at(value, path)))
-            if not text.strip():
-                continue
-            if text in self._known:
-                where: tuple[str, Any] = ("e", self._known[text])
-            else:
-                where = ("w", len(self.words))
+            if fields is not None and text not in known and text.strip():
+                self._by_text[text] = ("w", len(self.words))
                 self.words.append((text, fields))
-            self._by_path[path] = where
-            self._by_text.setdefault(text, where)
+            if text in self._by_text:
+                self._by_path[path] = self._by_text[text]
         # In keys alone is a tag still open, and none of the frame must go with it.
         self.json = json.dumps(self._part(value, ()), indent=0).replace("<", "\\u003c")
 
     def fields(self, mark: str) -> dict[str, str]:
         """Returns the frame and the texts as metadata, as `Parts` reads it."""
-        pieces = list(cut(self.json))
+        pieces = list(cut_text(self.json))
         texts = {f"{mark}.text {number}": text for number, text in enumerate(self.texts)}
         return texts | {f"{mark}.frame {number}/{len(pieces)}": piece for number, piece in enumerate(pieces)}
 
@@ -84,25 +85,23 @@ class Frame:
             return {name: self._part(one, (*path, name)) for name, one in value.items()}
         if isinstance(value, list):
             return [self._part(one, (*path, place)) for place, one in enumerate(value)]
-        return self._string(value, path[-1] if path else None) if isinstance(value, str) else value
+        return self._string(value) if isinstance(value, str) else value
 
-    def _string(self, text: str, name: Any) -> str:
-        clean, is_text = _clean(text), bool(text.strip() and TEXT.search(text))
-        where = self._by_text.get(clean) if name not in STRUCTURE else None
-        if where is None and is_text and clean in self._known:
-            where = ("e", self._known[clean])
-        if where:
-            return _hole(*where, text)
+    def _string(self, text: str) -> str:
         if _is_file(text):
             return _hole("f", BETWEEN.join(text[at : at + GROUP] for at in range(0, len(text), GROUP)))
-        if is_text:
-            pieces = list(cut(clean))
-            self.texts += pieces
-            return _hole("t", [len(self.texts) - len(pieces), len(pieces)], text)
-        return _hole("=", text) if text.startswith(HOLE) else text
+        # A word alone may be the name of a kind, and stays.
+        if not text.strip() or not TEXT.search(text):
+            return _hole("=", text) if text.startswith(HOLE) else text
+        clean = _clean(text)
+        if where := self._by_text.get(clean):
+            return _hole(*where, text)
+        pieces = list(cut_text(clean))
+        self.texts += pieces
+        return _hole("t", [len(self.texts) - len(pieces), len(pieces)], text)
 
 
-def filled(frame: str, find: Callable[[str, Any], str]) -> Any:
+def fill_frame(frame: str, find: Callable[[str, Any], str]) -> Any:
     """Returns the value of a frame; `find` gives the text for a kind of hole and what stands in it."""
     try:
         shape = json.loads(frame)
@@ -125,10 +124,10 @@ def _filled(shape: Any, find: Callable[[str, Any], str]) -> Any:
     for place, letter in odd:
         if text[place : place + 1] == "\ufffd":
             text = text[:place] + chr(letter) + text[place + 1 :]
-    return parsed(text) if is_parsed else text
+    return parse_json(text) if is_parsed else text
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Returns the value of a text of JSON, or what is left of it where a part was cut."""
     try:
         return json.loads(text)
@@ -136,7 +135,7 @@ def parsed(text: str) -> Any:
         return {"text": text}
 
 
-def cut(text: str, most: int = 12_000) -> Iterator[str]:
+def cut_text(text: str, most: int = 12_000) -> Iterator[str]:
     """Cuts a text into pieces of so many bytes, if it can be before a block, or behind a line, a sentence or a word."""
     if len(text.encode()) > most:
         text = PRIVATE.sub("[private]", text)

@@ -12,11 +12,11 @@ import json
 import re
 import uuid
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ._calls import PAGE, is_there, leaves_nothing, pages
-from ._frames import FORGOTTEN, Frame, Said, cut
+from ._frames import FORGOTTEN, Events, Frame, Said, cut_text
 from ._parts import Item, Parts
 from .client import MnemalError
 from .memory import Mnemal
@@ -35,26 +35,29 @@ ASSISTANT = {"type": "message", "role": "assistant"}
 SYSTEM = {"type": "observation"}
 
 
-def call(tool: str | None) -> dict[str, Any]:
+def tool_call(tool: str | None) -> dict[str, Any]:
     """Returns the fields of an event that asks a tool."""
     return {"type": "tool_call", "tool_name": tool or "tool"}
 
 
-def result(tool: str | None, ok: bool = True) -> dict[str, Any]:
+def tool_result(tool: str | None, ok: bool = True) -> dict[str, Any]:
     """Returns the fields of an event in which a tool answers."""
     return {"type": "tool_result", "tool_name": tool or "tool", "ok": ok}
 
 
 class Entry(NamedTuple):
-    """An item to be stored, with the words in it. With a `key` it is stored once, also when it was erased since."""
+    """An item to be stored, with the words in it. With a `key` it is stored once, also when it was erased since.
+
+    `known` are words of earlier versions of the item, and `history` those of the whole conversation.
+    """
 
     value: Any
     said: Iterable[Said] = ()
     id: str | None = None
     key: str | None = None
     fields: dict[str, Any] = {}
-    # Events of words that are stored already.
-    known: Mapping[str, Sequence[str]] = {}
+    known: Events = {}
+    history: Events = {}
 
 
 class Items:
@@ -62,7 +65,7 @@ class Items:
 
     def __init__(self, memory: Mnemal, mark: str, session: str, user: str | None = None, is_anyones: bool = False):
         self.memory, self.mark, self.session, self.user, self.is_anyones = memory, mark, session, user, is_anyones
-        self._silent = {**call(mark), "content": ""}
+        self._silent = {**tool_call(mark), "content": ""}
         self._owner = {"session": session, "channel": mark, "user": user}
 
     def add(self, *entries: Entry) -> list[dict[str, Any]]:
@@ -80,7 +83,7 @@ class Items:
             taken.add(fields.get(f"{self.mark}.taken"))
             if item := fields.get(f"{self.mark}.item"):
                 contents[event["id"]] = event.get("content") or ""
-                parts.setdefault(item, Parts(item)).add(event, fields)
+                parts.setdefault(item, Parts(self.mark, item)).add(event, fields)
         found = (one.item(contents) for name, one in parts.items() if name not in taken)
         return [item for item in found if item is not None]
 
@@ -103,15 +106,18 @@ class Items:
             if error.code != "idempotency_mismatch":
                 raise
             return False
-        if not ack["duplicate"]:
+        if ack["duplicate"]:
+            return False
+        if len(item.events) == 1:
+            is_there(lambda: self.memory.client.event_forget(self.memory.space, item.events[0], user=self.user))
+        else:
             self.forget(item.events)
-        return not ack["duplicate"]
+        return True
 
     def follow(self, entries: Sequence[Entry], act: Any, base: str) -> bool | None:
-        """Stores entries and an act that follows on another one; returns whether it is the first to do so.
+        """Stores entries and an act that goes on from the act `base`; returns whether no other act does so.
 
-        It is none where the first was erased. Otherwise nothing is stored, or only entries of so many bytes that they take a call of
-        their own.
+        `None` says that one did and was erased. Unless it is true, nothing is stored but entries that took a call of their own.
         """
         key = hashlib.sha256(json.dumps([self.session, base]).encode()).hexdigest()
         try:
@@ -139,10 +145,10 @@ class Items:
             is_there(lambda: self.memory.client.session_forget(self.memory.space, self.session, user=self.user))
 
     def _events(self, entry: Entry) -> list[dict[str, Any]]:
-        frame, name = Frame(entry.value, entry.said, entry.known), entry.id or uuid.uuid4().hex
+        frame, name = Frame(entry.value, entry.said, entry.known, entry.history), entry.id or uuid.uuid4().hex
         events: list[dict[str, Any]] = []
         for place, (text, fields) in enumerate(frame.words):
-            pieces = list(cut(text, WORDS))
+            pieces = list(cut_text(text, WORDS))
             for number, piece in enumerate(pieces):
                 events.append({**fields, "content": piece, "metadata": {f"{self.mark}.said": f"{place} {number}/{len(pieces)}"}})
         fields = frame.fields(self.mark)
@@ -165,6 +171,7 @@ class Items:
                     raise
                 place = re.match(r"events\[(\d+)\]", error.detail)
                 event = events[int(place[1]) if place else 0]
+                # One that is stored once was there, and is erased.
                 if "idempotency_key" not in event:
                     warnings.warn(f"words of {self.session} come back as {FORGOTTEN}: {error.detail}", stacklevel=4)
                 event |= {**self._silent, "role": None, "speaker": None, "ok": None}

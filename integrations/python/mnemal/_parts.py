@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ._frames import FORGOTTEN, filled
+from ._frames import FORGOTTEN, fill_frame
 
 
 class Item(NamedTuple):
@@ -21,8 +21,8 @@ class Item(NamedTuple):
 class Parts:
     """What is known of one item so far."""
 
-    def __init__(self, item: str):
-        self.item_id = item
+    def __init__(self, mark: str, item: str):
+        self._prefix, self.item_id = f"{mark}.", item
         self.events: list[str] = []
         # By the place of words, how many pieces they have and which of them there are; the events of these.
         self._counts: dict[int, int] = {}
@@ -35,7 +35,7 @@ class Parts:
         """Takes in one event of the item; what is there twice counts as it was stored first."""
         self.events.append(event["id"])
         for name, value in fields.items():
-            kind, _, place = name.rpartition(".")[2].partition(" ")
+            kind, _, place = name.removeprefix(self._prefix).partition(" ") if name.startswith(self._prefix) else ("", "", "")
             if kind == "said":
                 at, number, count = map(int, value.replace("/", " ").split())
                 self._counts[at] = count
@@ -67,7 +67,7 @@ class Parts:
             return said[-1][0]
 
         try:
-            value = filled("".join(self._frame[number] for number in range(self._frame_count)), find)
+            value = fill_frame("".join(self._frame[number] for number in range(self._frame_count)), find)
         except ValueError:
             warnings.warn(f"the item {self.item_id} is left out: something is cut out of its frame", stacklevel=4)
             return None

@@ -163,7 +163,7 @@ class MnemalStorage:
     def _all(self) -> dict[str, tuple[MemoryRecord, list[str], Any]]:
         """Returns each record with the events of its frame, and its note."""
         since = {"since": (self._read_until - OVERLAP).isoformat()} if self._read_until else {}
-        for event in self._items.events(**since):
+        for event in self._items.events(channel=MARK, **since):
             self._known[event["id"]] = event
             at = datetime.fromisoformat(event["occurred_at"].replace("Z", "+00:00"))
             self._read_until = max(at, self._read_until or at)

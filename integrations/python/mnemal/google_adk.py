@@ -21,7 +21,7 @@ from google.genai import types
 
 from ._calls import held_back, is_there, run_to_end
 from ._frames import Frame, Said
-from ._items import ASSISTANT, USER, Entry, Items, result
+from ._items import ASSISTANT, USER, Entry, Items, tool_result
 from ._parts import Item, Parts
 from .memory import Mnemal
 
@@ -158,7 +158,7 @@ def _entry(event: Event, user: str, session: str, custom: dict[str, Any]) -> Ent
         for name, text in (answer.get("response") or {}).items():
             if isinstance(text, str):
                 path = ("content", "parts", place, "function_response", "response", name)
-                said.append(Said(path, result(answer.get("name"), ok=name != "error")))
+                said.append(Said(path, tool_result(answer.get("name"), ok=name != "error")))
     # One event of a session is one item, whoever stores it and however often.
     name = hashlib.sha256(json.dumps([user, session, event.id]).encode()).hexdigest()[:32]
     at = datetime.fromtimestamp(event.timestamp, timezone.utc).isoformat()
@@ -177,7 +177,7 @@ def _from_item(item: Item, session: str) -> MemoryEntry:
 
 
 def _from_note(hit: Any, fields: dict[str, Any]) -> MemoryEntry:
-    parts = Parts(hit["id"])
+    parts = Parts(MARK, hit["id"])
     parts.add(hit, fields)
     if item := parts.item({hit["id"]: hit["text"]}):
         return MemoryEntry.model_validate({"timestamp": hit["occurred_at"], **item.value, "id": hit["id"]})

@@ -17,7 +17,7 @@ from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, Messag
 
 from ._calls import PAGE, is_there, pages, run_to_end
 from ._frames import Said
-from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, result
+from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, tool_result
 from ._parts import Item
 from .memory import Mnemal
 
@@ -183,7 +183,7 @@ def _entry(message: ChatMessage, status: MessageStatus) -> Entry:
     value = message.model_dump(mode="json")
     tool = value["additional_kwargs"].get("name")
     kinds = {"user": USER, "assistant": ASSISTANT, "chatbot": ASSISTANT, "model": ASSISTANT}
-    kind = kinds.get(message.role.value) or (result(str(tool or "")) if message.role.value in ("tool", "function") else SYSTEM)
+    kind = kinds.get(message.role.value) or (tool_result(str(tool or "")) if message.role.value in ("tool", "function") else SYSTEM)
     texts = [place for place, block in enumerate(message.blocks) if isinstance(block, TextBlock) and block.text]
     said = [Said(("message", "blocks", place, "text"), kind) for place in texts]
     return Entry({"message": value, "status": status.value}, said)

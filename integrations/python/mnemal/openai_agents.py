@@ -15,7 +15,7 @@ from agents.memory.session_settings import coerce_session_settings, resolve_sess
 
 from ._calls import run_to_end
 from ._frames import Said
-from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, call, result
+from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, tool_call, tool_result
 from .memory import Mnemal
 
 
@@ -75,9 +75,9 @@ def _said(item: Any) -> list[Said]:
         said = USER if role == "user" else ASSISTANT if role == "assistant" else SYSTEM
         return _texts(item, "content", said)
     if kind == "function_call" and isinstance(item.get("arguments"), str):
-        return [Said(("arguments",), call(item.get("name")))]
+        return [Said(("arguments",), tool_call(item.get("name")))]
     if kind.endswith("_call_output"):
-        return _texts(item, "output", result(kind.removesuffix("_call_output")))
+        return _texts(item, "output", tool_result(kind.removesuffix("_call_output")))
     return []
 
 

@@ -16,7 +16,7 @@ from pydantic_ai.conversation_store import ConversationConflict, ConversationEnt
 
 from ._calls import PAGE, pages, run_to_end
 from ._frames import Said
-from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, result
+from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, tool_result
 from ._parts import Item
 from ._recall_tool import recall_tool
 from .memory import Mnemal
@@ -190,7 +190,7 @@ def _said(message: Any) -> list[Said]:
     said: list[Said] = []
     for place, part in enumerate(message["parts"]):
         kind, content, path = part["part_kind"], part.get("content"), ("message", "parts", place, "content")
-        event = result(part["tool_name"]) if kind == "tool-return" else KINDS.get(kind)
+        event = tool_result(part["tool_name"]) if kind == "tool-return" else KINDS.get(kind)
         if event and isinstance(content, str):
             said.append(Said(path, event))
         for at, one in enumerate(content if event and isinstance(content, list) else ()):

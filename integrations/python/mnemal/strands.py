@@ -7,15 +7,15 @@ recall and contexts know; pictures, files, reasoning and the state of agents com
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from strands.session import RepositorySessionManager, SessionRepository
 from strands.types.exceptions import SessionException
 from strands.types.session import Session, SessionAgent, SessionMessage
 
-from ._frames import Said
-from ._items import Entry, Items, call, result
+from ._frames import Events, Said
+from ._items import Entry, Items, tool_call, tool_result
 from ._parts import Item
 from .memory import Mnemal
 
@@ -134,7 +134,7 @@ class MnemalSessionRepository(SessionRepository):
             raise SessionException(f"{kind} {name} in session {session_id} does not exist")
 
     def _add(
-        self, session_id: str, agent_id: str, one: SessionMessage, replaced: Sequence[str] = (), known: Mapping[str, Sequence[str]] = {}
+        self, session_id: str, agent_id: str, one: SessionMessage, replaced: Sequence[str] = (), known: Events = {}
     ) -> None:
         value = one.to_dict()
         if one.redact_message is not None and one.redact_message == one.message:
@@ -166,9 +166,9 @@ def _said(message: Any) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]
     for place, block in enumerate(message["content"]):
         path: tuple[str | int, ...] = ("content", place)
         if "toolUse" in block:
-            yield (*path, "toolUse", "input"), call(block["toolUse"].get("name"))
+            yield (*path, "toolUse", "input"), tool_call(block["toolUse"].get("name"))
         elif "toolResult" in block:
-            fields = result(None, ok=block["toolResult"].get("status") != "error")
+            fields = tool_result(None, ok=block["toolResult"].get("status") != "error")
             for number, part in enumerate(block["toolResult"]["content"]):
                 if "text" in part:
                     yield (*path, "toolResult", "content", number, "text"), fields
