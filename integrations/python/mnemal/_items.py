@@ -156,7 +156,8 @@ class Items:
             events[0]["metadata"] |= fields
         else:
             events += [{**self._silent, "metadata": dict(group)} for group in _groups(fields.items(), BATCH, FIELDS)]
-        for place, event in enumerate(events):
+        # Counted from the end: without its last event an item is not there, so that is the one that two of one key share.
+        for place, event in enumerate(reversed(events)):
             event["metadata"][f"{self.mark}.item"] = name
             event |= {**self._owner, **entry.fields, **({"idempotency_key": f"{entry.key}-{place}"} if entry.key else {})}
         return events

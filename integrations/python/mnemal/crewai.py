@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from crewai.memory.types import MemoryRecord, ScopeInfo
@@ -43,7 +42,7 @@ class MnemalStorage:
         """Stores records; one of an id that is known replaces it."""
         found = self._all()
         check([*(record for record, _, _ in found.values()), *records])
-        held = [error for record in records for error in self._stored(record, found)]
+        held = [error for record in records if (error := self._store(record, found))]
         if held:
             raise held[0]
 
@@ -126,7 +125,7 @@ class MnemalStorage:
     def touch_records(self, record_ids: list[str]) -> None:
         """Notes that records were told."""
         if record_ids:
-            self._items.add(Entry({"told": record_ids, "at": datetime.utcnow().isoformat()}))
+            self._items.add(Entry({"told": record_ids, "at": datetime.now(timezone.utc).replace(tzinfo=None).isoformat()}))
 
     async def asave(self, *args: Any, **options: Any) -> None:
         """Stores records, on a thread."""
@@ -140,9 +139,9 @@ class MnemalStorage:
         """Erases, on a thread."""
         return await asyncio.to_thread(self.delete, *args, **options)
 
-    def _stored(self, record: MemoryRecord, found: dict[str, Any]) -> Iterator[MnemalError]:
-        """Stores one record, and yields why it does not hold."""
-        old, (note, rest) = found.get(record.id), split(record.content)
+    def _store(self, record: MemoryRecord, found: dict[str, Any]) -> MnemalError | None:
+        """Stores one record; returns the error if it is held back."""
+        held, old, (note, rest) = None, found.get(record.id), split(record.content)
         times = {name: getattr(record, name).isoformat() for name in ("created_at", "last_accessed")}
         more = record.model_dump(exclude={"content", *times})
         value = {**more, **times, **rest, "vector": packed(record.embedding)}
@@ -153,12 +152,13 @@ class MnemalStorage:
         except MnemalError as error:
             if error.code != "held_back":
                 raise
-            yield error
+            held = error
             if old:
-                return
+                return held
         self._items.add(Entry({"id": record.id, "value": value}))
         if old:
             self._items.forget(old[1])
+        return held
 
     def _all(self) -> dict[str, tuple[MemoryRecord, list[str], Any]]:
         """Returns each record with the events of its frame, and its note."""

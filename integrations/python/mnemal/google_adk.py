@@ -33,7 +33,7 @@ SESSION = "google-adk"
 class MnemalMemoryService(BaseMemoryService):
     """The memory of ADK's runner: `Runner(…, memory_service=MnemalMemoryService(Mnemal("demo")))`.
 
-    A user of an app is the user `app/user` of mnemal: nobody sees another's, nor what another app knows of him. An event is
+    A user of an app is the user `app/user` of mnemal: nobody sees another's, nor what another app knows of them. An event is
     stored once, however often its session is added, and one that was deleted does not come back. A search gives at most `k`
     memories, best first: turns with all their parts, and notes, of this user.
     """

@@ -25,6 +25,8 @@ MARK = "llama-index"
 
 
 class _Kept(NamedTuple):
+    """A message that is there, and whether it is active or archived."""
+
     item: Item
     status: str
 
@@ -43,10 +45,7 @@ class MnemalChatStore(AsyncDBChatStore):
 
     async def get_messages(
         self,
-        key: str,
-        status: MessageStatus | None = MessageStatus.ACTIVE,
-        limit: int | None = None,
-        offset: int | None = None,
+        key: str, status: MessageStatus | None = MessageStatus.ACTIVE, limit: int | None = None, offset: int | None = None
     ) -> list[ChatMessage]:
         """Returns messages, oldest first."""
         start = offset or 0
@@ -167,6 +166,7 @@ class MnemalMemoryBlock(BaseMemoryBlock[str]):
 
 
 def _fold(items: list[Item]) -> list[_Kept]:
+    """Returns the messages that are there after all items, in their order."""
     kept: dict[str, _Kept] = {}
     for item in items:
         if "message" in item.value:
@@ -194,4 +194,5 @@ def _message(item: Item) -> ChatMessage:
 
 
 def _alike(value: Any) -> str:
+    """Returns what two messages have in common that are the same."""
     return json.dumps(value["message"], sort_keys=True)

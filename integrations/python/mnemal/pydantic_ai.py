@@ -15,26 +15,26 @@ from pydantic_ai import ModelMessagesTypeAdapter
 from pydantic_ai.conversation_store import ConversationConflict, ConversationEntry, ConversationRecord, ConversationStore
 
 from ._calls import PAGE, pages, run_to_end
-from ._frames import Said
-from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, tool_result
+from ._items import Entry, Items
 from ._parts import Item
-from ._recall_tool import recall_tool
+from ._pydantic_parts import recall_tool, words_of
 from .memory import Mnemal
 
 __all__ = ["MnemalConversationStore", "recall_tool"]
 
 MARK = "pydantic-ai"
-KINDS = {"user-prompt": USER, "system-prompt": SYSTEM, "text": ASSISTANT}
 # Messages before one that it knows of: so many in a row may be erased, and the history still holds together.
 LINE = 8
 RECORDS: TypeAdapter[ConversationRecord] = TypeAdapter(ConversationRecord)
 
 
 class _State(NamedTuple):
-    """A conversation as it stands: its record, the conversations in which its entries are, and what a save follows on."""
+    """A conversation as it stands."""
 
     record: ConversationRecord | None
+    # The conversations in which its entries are stored: its own, and those that it was forked from.
     homes: list[str]
+    # The ids of the last entries, newest first, and the revision from which the next save goes on.
     line: list[str]
     base: str | None
     items: list[Item]
@@ -44,12 +44,13 @@ class MnemalConversationStore(ConversationStore):
     """Conversations in one space: `store = MnemalConversationStore(Mnemal("demo"))`.
 
     A conversation is the session of the same id, and its `scope` the user of mnemal. What users, models and tools say is known to
-    recall and contexts. `delete` erases the messages that no other conversation has. A message that somebody forgets is left out
-    of the history; up to eight in a row may be.
+    recall and contexts. `delete` erases the messages that no other conversation has. A message of which somebody forgets all that
+    it says is left out of the history; up to eight in a row may be.
     """
 
     def __init__(self, memory: Mnemal):
         self.memory = memory
+        # By the newest entry of a history, its homes and its line.
         self._known: dict[str, tuple[list[str], list[str]]] = {}
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
@@ -138,7 +139,7 @@ class MnemalConversationStore(ConversationStore):
             line = _line(entry.parent_id, lines)
             lines[entry.id] = line
             [message] = ModelMessagesTypeAdapter.dump_python([entry.message], mode="json")
-            entries.append(Entry({"id": entry.id, "line": line, "message": message}, _said(message), entry.id))
+            entries.append(Entry({"id": entry.id, "line": line, "message": message}, words_of(message), entry.id))
         if record.head_id is not None and record.head_id not in lines and record.head_id not in state.line[:1]:
             raise ConversationConflict(name)
         line = state.line if state.line[:1] == [record.head_id] else _line(record.head_id, lines)
@@ -183,19 +184,3 @@ class MnemalConversationStore(ConversationStore):
 
 def _line(parent: str | None, lines: dict[str, list[str]]) -> list[str]:
     return [] if parent is None else [parent, *lines.get(parent, ())][:LINE]
-
-
-def _said(message: Any) -> list[Said]:
-    """Returns the texts of a message. What is no text stands in the message alone."""
-    said: list[Said] = []
-    for place, part in enumerate(message["parts"]):
-        kind, content, path = part["part_kind"], part.get("content"), ("message", "parts", place, "content")
-        event = tool_result(part["tool_name"]) if kind == "tool-return" else KINDS.get(kind)
-        if event and isinstance(content, str):
-            said.append(Said(path, event))
-        for at, one in enumerate(content if event and isinstance(content, list) else ()):
-            if isinstance(one, str):
-                said.append(Said((*path, at), event))
-            elif isinstance(one, dict) and isinstance(one.get("content"), str):
-                said.append(Said((*path, at, "content"), event))
-    return said

@@ -1,4 +1,4 @@
-"""The tool of Pydantic AI that recalls."""
+"""Parts for Pydantic AI: the words of messages, and the tool that recalls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,27 @@ from typing import Any
 from pydantic_ai import RunContext, Tool
 
 from ._calls import is_there
+from ._frames import Said
+from ._items import ASSISTANT, SYSTEM, USER, tool_result
 from .memory import Mnemal
+
+KINDS = {"user-prompt": USER, "system-prompt": SYSTEM, "text": ASSISTANT}
+
+
+def words_of(message: Any) -> list[Said]:
+    """Returns the texts of a message. What is no text stands in the message alone."""
+    said: list[Said] = []
+    for place, part in enumerate(message["parts"]):
+        kind, content, path = part["part_kind"], part.get("content"), ("message", "parts", place, "content")
+        event = tool_result(part["tool_name"]) if kind == "tool-return" else KINDS.get(kind)
+        if event and isinstance(content, str):
+            said.append(Said(path, event))
+        for at, one in enumerate(content if event and isinstance(content, list) else ()):
+            if isinstance(one, str):
+                said.append(Said((*path, at), event))
+            elif isinstance(one, dict) and isinstance(one.get("content"), str):
+                said.append(Said((*path, at, "content"), event))
+    return said
 
 
 def recall_tool(memory: Mnemal, *, user: str | Callable[[RunContext[Any]], str] | None = None, limit: int = 10) -> Tool[Any]:
