@@ -182,7 +182,7 @@ def _groups(things: Iterable[Any], most: int, most_bytes: int) -> Iterator[list[
     group: list[Any] = []
     size = 0
     for one in things:
-        more = len(json.dumps(one, ensure_ascii=False).encode(errors="replace"))
+        more = len(json.dumps(one))
         if group and (len(group) == most or size + more > most_bytes):
             yield group
             group, size = [], 0

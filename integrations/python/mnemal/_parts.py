@@ -62,7 +62,7 @@ class Parts:
             has_words, is_left = True, is_left or any(one in contents for one in events)
             texts = [contents.get(one, "") for one in events]
             if not all(texts):
-                return "".join(texts) + FORGOTTEN
+                return "".join(text or FORGOTTEN for text in texts)
             said.append(("".join(texts), events))
             return said[-1][0]
 
