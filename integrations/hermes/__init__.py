@@ -146,7 +146,7 @@ class MnemalProvider(MemoryProvider):
                 stored = self._memory.remember(args["content"], key=key, user=self._user, session=self._session)
                 return json.dumps({"status": stored["status"], **({"reason": stored["reason"]} if stored.get("reason") else {})})
             raise ValueError(f"unknown tool {tool_name}")
-        except (MnemalError, KeyError, ValueError) as error:
+        except (MnemalError, KeyError, TypeError, ValueError) as error:
             return json.dumps({"error": str(error)})
 
     def on_session_switch(self, new_session_id: str, **kwargs: Any) -> None:

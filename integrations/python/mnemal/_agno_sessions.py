@@ -12,10 +12,11 @@ from typing import Any
 from agno.db.utils import CustomJSONEncoder
 
 from ._frames import Said
-from ._items import Items, Kept
+from ._items import Entry, Items, tool_call, tool_result
+from ._parts import Item
 from .memory import Mnemal
 
-SOURCE = "agno"
+MARK = "agno"
 # The conversation in which stands which sessions there are.
 SESSIONS = "agno sessions"
 
@@ -49,67 +50,71 @@ class Sessions(MutableMapping[str, dict[str, Any]]):
         self._open.sessions[name] = session
 
     def __delitem__(self, name: str) -> None:
-        events = list(Items(self.memory, SOURCE, name, is_anyones=True).events())
-        ours = [event for event in events if any(key.startswith(f"{SOURCE}.") for key in event.get("metadata") or {})]
+        ours = Items(self.memory, MARK, name, is_anyones=True).events(channel=MARK)
         # One that nobody owned at first has another owner by now.
         for user in {event.get("user") for event in ours}:
-            Items(self.memory, SOURCE, name, user).clear()
-            items = Items(self.memory, SOURCE, SESSIONS, user)
-            items.forget(event for one in items.read() if one.name["id"] == name for event in one.events)
+            Items(self.memory, MARK, name, user).clear()
+            items = Items(self.memory, MARK, SESSIONS, user)
+            items.forget(event for one in items.read() if one.value["id"] == name for event in one.events)
 
     def __iter__(self) -> Iterator[str]:
-        yield from dict.fromkeys(one.name["id"] for one in Items(self.memory, SOURCE, SESSIONS, is_anyones=True).read())
+        yield from dict.fromkeys(one.value["id"] for one in Items(self.memory, MARK, SESSIONS, is_anyones=True).read())
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def _read(self, name: str) -> dict[str, Any] | None:
         session, runs = None, {}
-        for one in Items(self.memory, SOURCE, name, is_anyones=True).read():
-            if one.name["kind"] == "session":
-                session = one.value
+        for one in Items(self.memory, MARK, name, is_anyones=True).read():
+            if one.value["kind"] == "session":
+                session = one.value["value"]
             else:
-                runs[one.name["id"]] = one.value
+                runs[one.value["id"]] = one.value["value"]
         if session is None:
             return None
         return {**session, "runs": [run for run in runs.values() if run is not None] or None}
 
     def _store(self, name: str, before: dict[str, Any], session: dict[str, Any]) -> None:
         user = session.get("user_id")
-        items, anyones = Items(self.memory, SOURCE, name, user), Items(self.memory, SOURCE, name, is_anyones=True)
+        items = Items(self.memory, MARK, name, user)
         row = {key: value for key, value in session.items() if key != "runs"}
         if not before:
-            Items(self.memory, SOURCE, SESSIONS, user).add({"id": name}, {})
+            Items(self.memory, MARK, SESSIONS, user).add(Entry({"id": name}))
         if row != {key: value for key, value in before.items() if key != "runs"}:
-            items.add({"kind": "session"}, row)
+            items.add(Entry({"kind": "session", "value": row}))
         old, new = ({run["run_id"]: run for run in one.get("runs") or []} for one in (before, session))
         changed = {run_id: new.get(run_id) for run_id in (*old, *new) if old.get(run_id) != new.get(run_id)}
-        kept: dict[str, list[Kept]] = {}
-        for one in anyones.read() if changed.keys() & old.keys() else []:
-            kept.setdefault(one.name.get("id"), []).append(one)
+        stored: list[Item] = Items(self.memory, MARK, name, is_anyones=True).read() if changed else []
+        history = {text: events for one in stored for text, events in one.said}
         for run_id, run in changed.items():
-            words = {text for one in kept.get(run_id, ()) for text, _ in one.said}
-            said = [one for one in _said(run) if one.text not in words] if run else []
-            items.add({"kind": "run", "id": run_id}, run, said)
+            versions = [one for one in stored if one.value.get("id") == run_id]
+            # What a run says is stored once, and later versions of it refer to that.
+            known = {text: events for one in versions for text, events in one.said}
+            said = [Said(("value", *path), fields) for path, fields in _said(run or {})]
+            items.add(Entry({"kind": "run", "id": run_id, "value": run}, said, known=known, history=history))
             if run is None:
-                items.forget(event for one in kept.get(run_id, ()) for event in one.events)
+                items.forget(event for one in versions for event in one.events)
 
 
-def _said(run: dict[str, Any]) -> Iterator[Said]:
-    """Yields what is said in a run: by the user, by the agent, and by tools."""
-    for message in run.get("messages") or []:
-        text, role = message.get("content"), message.get("role")
-        if message.get("from_history"):
-            continue
-        if isinstance(text, str) and role in ("user", "assistant"):
-            yield Said(text, {"type": "message", "role": role})
-        elif isinstance(text, str) and role == "tool":
-            ok = not message.get("tool_call_error")
-            yield Said(text, {"type": "tool_result", "tool_name": message.get("tool_name") or "tool", "ok": ok})
-        for call in message.get("tool_calls") or []:
-            function = call.get("function") or {}
+def _said(run: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any] | None]]:
+    """Yields the paths to what is said in a run, by the user, by the agent and by tools, with the fields of its events."""
+    for place, message in enumerate(run.get("messages") or []):
+        path, role, is_old = ("messages", place), message.get("role"), bool(message.get("from_history"))
+        if isinstance(message.get("content"), str) and role in ("user", "assistant"):
+            yield (*path, "content"), None if is_old else {"type": "message", "role": role}
+        elif isinstance(message.get("content"), str) and role == "tool":
+            fields = tool_result(message.get("tool_name"), ok=not message.get("tool_call_error"))
+            yield (*path, "content"), None if is_old else fields
+        for number, asked in enumerate(message.get("tool_calls") or []):
+            function = asked.get("function") or {}
             if isinstance(function.get("arguments"), str):
-                yield Said(function["arguments"], {"type": "tool_call", "tool_name": function.get("name") or "tool"})
+                where = (*path, "tool_calls", number, "function", "arguments")
+                yield where, None if is_old else tool_call(function.get("name"))
+    # The first and the last of it stand beside the messages, too.
+    if isinstance((run.get("input") or {}).get("input_content"), str):
+        yield ("input", "input_content"), None
+    if isinstance(run.get("content"), str):
+        yield ("content",), None
 
 
 def plain(value: Any) -> Any:

@@ -1,163 +1,192 @@
-"""Whole items of a framework in the log: what is said stands as words of its own, and the rest lies beside it.
+"""Items of frameworks in the log: each is a value of JSON that comes back whole, and what is said in it is memory.
 
-An item is a value of JSON. Of each text that somebody says in it, one event is stored, so that recall, contexts and erasure
-know the words; the frame, which is the item without these words, is a field of the last of these events. A frame that is
-long or holds what looks like a blob stands in events without words, which nothing recalls.
+Words are events of their own, known to recall and contexts, and stand nowhere else. The frame around them, and texts that
+nobody says, are metadata of these events or of events without words. So words that are erased are gone from their item too, and
+what says them again comes back as `[forgotten]`, as the log keeps it; an item whose words are all erased is not there.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import uuid
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from ._frames import FORGOTTEN, Said, filled, shape_of
+from ._calls import PAGE, is_there, leaves_nothing, pages
+from ._frames import FORGOTTEN, Events, Frame, Said, cut_text
+from ._parts import Item, Parts
 from .client import MnemalError
 from .memory import Mnemal
 
-# Events of one page of the log.
-PAGE = 200
-# Events and bytes of one call; the server takes 1,000 and 8 MiB.
-BATCH, BATCH_BYTES = 500, 4 << 20
-# Characters of a frame that one field takes, with room for what marks a cut.
-LONGEST_PIECE = 12_000
-# Characters of a frame that stands beside words.
-SHORT = 2_000
-# What the write screen takes for a blob.
-BLOB = re.compile(r"[A-Za-z0-9+/=_-]{64,}")
+# Events of one call, and its bytes: a server takes 1 MiB as it is installed.
+BATCH, BODY = 1_000, 900_000
+# Bytes of words in one event, all of which is indexed, and of the fields of one: of 16 KiB with their names.
+WORDS, FIELDS = 30_000, 14_000
+# Bytes of a frame that stands beside words.
+BESIDE = 2_000
+# For its sake the write screen would hold back the words beside it.
+BLOB = re.compile("[A-Za-z0-9+/=_-]{64,}")
+
+USER = {"type": "message", "role": "user"}
+ASSISTANT = {"type": "message", "role": "assistant"}
+SYSTEM = {"type": "observation"}
 
 
-@dataclass
-class Kept:
-    """An item as it was read: its name, its value, when it was stored, its words with their events, and all its events."""
+def tool_call(tool: str | None) -> dict[str, Any]:
+    """Returns the fields of an event that asks a tool."""
+    return {"type": "tool_call", "tool_name": tool or "tool"}
 
-    item: str
-    name: dict[str, Any]
+
+def tool_result(tool: str | None, ok: bool = True) -> dict[str, Any]:
+    """Returns the fields of an event in which a tool answers."""
+    return {"type": "tool_result", "tool_name": tool or "tool", "ok": ok}
+
+
+class Entry(NamedTuple):
+    """An item to be stored, with the words in it. With a `key` it is stored once, also when it was erased since.
+
+    `known` are words of earlier versions of the item, and `history` those of the whole conversation.
+    """
+
     value: Any
-    at: str
-    said: list[tuple[str, str]]
-    events: list[str]
+    said: Iterable[Said] = ()
+    id: str | None = None
+    key: str | None = None
+    fields: dict[str, Any] = {}
+    known: Events = {}
+    history: Events = {}
 
 
 class Items:
-    """The items that `source` keeps in one conversation of one user, or of nobody; `is_anyones` reads those of all users."""
+    """The items that a framework keeps in one conversation of one user, or of nobody; `is_anyones` reads those of all users."""
 
-    def __init__(self, memory: Mnemal, source: str, session: str, user: str | None = None, is_anyones: bool = False):
-        self.memory, self.source, self.session, self.user, self.is_anyones = memory, source, session, user, is_anyones
+    def __init__(self, memory: Mnemal, mark: str, session: str, user: str | None = None, is_anyones: bool = False):
+        self.memory, self.mark, self.session, self.user, self.is_anyones = memory, mark, session, user, is_anyones
+        self._silent = {**tool_call(mark), "content": ""}
+        self._owner = {"session": session, "channel": mark, "user": user}
 
-    def add(self, name: Mapping[str, Any], value: Any, said: Iterable[Said] = ()) -> None:
-        """Stores an item; it is there once the last of its events is."""
-        item, said = uuid.uuid4().hex, [one for one in said if one.fits()]
-        lines: list[str] = []
-        shape = [shape_of(name, [], lines), shape_of(value, said, lines)]
-        frame = "\n".join([item, json.dumps(shape, separators=(" , ", " : ")), *lines])
-        is_beside = said and len(frame) <= SHORT and not BLOB.search(frame[len(item) :])
-        pieces = [frame[at : at + LONGEST_PIECE] for at in range(0, len(frame), LONGEST_PIECE)]
-        events = [
-            {**one.fields, "content": one.text, "metadata": {f"{self.source}.said": f"{item} {place}"}}
-            for place, one in enumerate(said)
-        ]
-        if is_beside:
-            events[-1]["metadata"][f"{self.source}.frame 0/1"] = frame
-        else:
-            for place, piece in enumerate(pieces):
-                mark = {f"{self.source}.frame {place}/{len(pieces)}": piece, f"{self.source}.item": item}
-                events.append({"type": "tool_result", "tool_name": self.source, "content": "", "metadata": mark})
-        owner = {"session": self.session, "user": self.user}
-        for batch in _batches([{**event, **owner} for event in events]):
-            self._send(batch)
+    def add(self, *entries: Entry) -> list[dict[str, Any]]:
+        """Stores items behind those that are there; up to some 900 kB in one call, all or none. Returns what became of events."""
+        events = (event for entry in entries for event in self._events(entry))
+        return [ack for batch in _groups(events, BATCH, BODY) for ack in self._send(batch)]
 
-    def _send(self, events: list[Any]) -> None:
-        client, space = self.memory.client, self.memory.space
-        try:
-            client.event_add(space, events=events)
-        except MnemalError as error:
-            # Words that were erased, or of which nothing may be stored.
-            if error.code != "invalid_request" or "left to store" not in error.detail:
-                raise
-            if len(events) > 1:
-                for event in events:
-                    self._send([event])
-                return
-            warnings.warn(f"words of {self.session} come back as {FORGOTTEN}: {error.detail}", stacklevel=4)
-            silent = {"type": "tool_result", "role": None, "tool_name": self.source, "content": ""}
-            client.event_add(space, events=[{**events[0], **silent}])
-
-    def read(self, known: Iterable[Any] | None = None) -> list[Kept]:
+    def read(self, known: Iterable[Any] | None = None) -> list[Item]:
         """Returns the items in their order, of `known` events if there are some; what was not stored to its end is left out."""
-        events: dict[str, list[str]] = {}
-        frames: dict[str, dict[int, str]] = {}
-        words: dict[str, dict[int, tuple[str, str]]] = {}
-        whole: dict[str, str] = {}
-        for event in self.events() if known is None else known:
+        parts: dict[str, Parts] = {}
+        contents: dict[str, str] = {}
+        taken = set()
+        for event in self.events(channel=self.mark) if known is None else known:
             fields = event.get("metadata") or {}
-            said = fields.get(f"{self.source}.said")
-            item = said.split()[0] if said else fields.get(f"{self.source}.item")
-            if item:
-                events.setdefault(item, []).append(event["id"])
-            if said and event.get("content"):
-                words.setdefault(item, {})[int(said.split()[1])] = (event["content"], event["id"])
-            for key, piece in fields.items():
-                if item and key.startswith(f"{self.source}.frame "):
-                    place, number = map(int, key.rsplit(" ", 1)[1].split("/"))
-                    frames.setdefault(item, {})[place] = piece
-                    if len(frames[item]) == number:
-                        whole[item] = event["recorded_at"]
-        restored = self._restored
-        return [restored(item, frames[item], words.get(item, {}), at, events[item]) for item, at in whole.items()]
-
-    def _restored(self, item: str, pieces: dict[int, str], words: dict[int, Any], at: str, events: list[str]) -> Kept:
-        _, shape, *lines = "".join(pieces[place] for place in range(len(pieces))).split("\n")
-        leaves = dict(line.split(":", 1) for line in lines if ":" in line)
-        name, value = filled(json.loads(shape), leaves, {place: text for place, (text, _) in words.items()})
-        return Kept(item, name, value, at, list(words.values()), events)
+            taken.add(fields.get(f"{self.mark}.taken"))
+            if item := fields.get(f"{self.mark}.item"):
+                contents[event["id"]] = event.get("content") or ""
+                parts.setdefault(item, Parts(self.mark, item)).add(event, fields)
+        found = (one.item(contents) for name, one in parts.items() if name not in taken)
+        return [item for item in found if item is not None]
 
     def events(self, **where: Any) -> Iterator[Any]:
-        """Yields the events of the conversation that are this user's and not erased, held back or not, oldest first."""
-        place: dict[str, str] = {}
+        """Yields the events of the conversation that are the owner's and not erased, held back or not, oldest first."""
         client, space = self.memory.client, self.memory.space
-        while True:
-            try:
-                here: Any = {"session": self.session, "user": self.user, "all": True, "limit": PAGE}
-                page = client.event_list(space, **here, **where, **place)
-            except MnemalError as error:
-                # A space is made by the first write.
-                if error.code == "not_found":
-                    return
+        here: Any = {"session": self.session, "user": self.user, "all": True, "limit": PAGE, **where}
+        for event in pages(lambda **place: client.event_list(space, **here, **place)):
+            if not event.get("erased_at") and (self.is_anyones or event.get("user") == self.user):
+                yield event
+
+    def take(self, item: Item) -> bool:
+        """Erases an item; returns whether nobody else did."""
+        # Of two callers the log takes the word of one, under the same key.
+        by = {f"{self.mark}.taken": item.id, "by": str(uuid.uuid4())}
+        event: Any = {**self._silent, **self._owner, "metadata": by, "idempotency_key": f"{self.mark}-taken-{item.id}"}
+        try:
+            [ack] = self.memory.client.event_add(self.memory.space, events=[event])["events"]
+        except MnemalError as error:
+            if error.code != "idempotency_mismatch":
                 raise
-            for event in page["items"]:
-                if not event.get("erased_at") and (self.is_anyones or event.get("user") == self.user):
-                    yield event
-            if not page.get("next_cursor"):
-                return
-            place = {"cursor": page["next_cursor"]}
+            return False
+        if ack["duplicate"]:
+            return False
+        if len(item.events) == 1:
+            is_there(lambda: self.memory.client.event_forget(self.memory.space, item.events[0], user=self.user))
+        else:
+            self.forget(item.events)
+        return True
+
+    def follow(self, entries: Sequence[Entry], act: Any, base: str) -> bool | None:
+        """Stores entries and an act that goes on from the act `base`; returns whether no other act does so.
+
+        `None` says that one did and was erased. Unless it is true, nothing is stored but entries that took a call of their own.
+        """
+        key = hashlib.sha256(json.dumps([self.session, base]).encode()).hexdigest()
+        try:
+            acks = self.add(*entries, Entry(act, key=f"{self.mark}-{key}"))
+        except MnemalError as error:
+            if error.code != "idempotency_mismatch":
+                raise
+            return False
+        return None if acks[-1]["duplicate"] else True
 
     def forget(self, ids: Iterable[str]) -> None:
-        """Erases events and notes for good."""
+        """Erases events and notes for good; those that are gone already are no error."""
         client, space, left = self.memory.client, self.memory.space, list(dict.fromkeys(ids))
         for start in range(0, len(left), BATCH):
-            selector: Any = {"ids": left[start : start + BATCH]}
-            seen = client.forget(space, selector, dry_run=True, user=self.user)
-            client.forget(space, selector, confirm_token=seen["confirm_token"], user=self.user)
+            asked: dict[str, Any] = {"selector": {"ids": left[start : start + BATCH]}, "user": self.user}
+            preview: dict[str, Any] = {}
+            if is_there(lambda: preview.update(client.forget(space, **asked, dry_run=True))):
+                is_there(lambda: client.forget(space, **asked, confirm_token=preview.get("confirm_token")))
 
     def clear(self) -> None:
-        """Erases what is this user's of the conversation, whoever stored it, and nothing of anybody else."""
-        self.forget(event["id"] for event in self.events())
+        """Erases what is the owner's of the conversation, whoever stored it, and nothing of anybody else."""
+        if self.user is None:
+            self.forget(event["id"] for event in self.events())
+        else:
+            is_there(lambda: self.memory.client.session_forget(self.memory.space, self.session, user=self.user))
+
+    def _events(self, entry: Entry) -> list[dict[str, Any]]:
+        frame, name = Frame(entry.value, entry.said, entry.known, entry.history), entry.id or uuid.uuid4().hex
+        events: list[dict[str, Any]] = []
+        for place, (text, fields) in enumerate(frame.words):
+            pieces = list(cut_text(text, WORDS))
+            for number, piece in enumerate(pieces):
+                events.append({**fields, "content": piece, "metadata": {f"{self.mark}.said": f"{place} {number}/{len(pieces)}"}})
+        fields = frame.fields(self.mark)
+        if len(events) == 1 and not frame.texts and len(frame.json) <= BESIDE and not BLOB.search(frame.json):
+            events[0]["metadata"] |= fields
+        else:
+            events += [{**self._silent, "metadata": dict(group)} for group in _groups(fields.items(), BATCH, FIELDS)]
+        # Counted from the end: without its last event an item is not there, so that is the one that two of one key share.
+        for place, event in enumerate(reversed(events)):
+            event["metadata"][f"{self.mark}.item"] = name
+            event |= {**self._owner, **entry.fields, **({"idempotency_key": f"{entry.key}-{place}"} if entry.key else {})}
+        return events
+
+    def _send(self, events: list[Any]) -> list[dict[str, Any]]:
+        while True:
+            try:
+                return list(self.memory.client.event_add(self.memory.space, events=events)["events"])
+            except MnemalError as error:
+                # None of them is stored, for the sake of one.
+                if not leaves_nothing(error):
+                    raise
+                place = re.match(r"events\[(\d+)\]", error.detail)
+                event = events[int(place[1]) if place else 0]
+                # One that is stored once was there, and is erased.
+                if "idempotency_key" not in event:
+                    warnings.warn(f"words of {self.session} come back as {FORGOTTEN}: {error.detail}", stacklevel=4)
+                event |= {**self._silent, "role": None, "speaker": None, "ok": None}
 
 
-def _batches(events: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
+def _groups(things: Iterable[Any], most: int, most_bytes: int) -> Iterator[list[Any]]:
+    group: list[Any] = []
     size = 0
-    for event in events:
-        more = len(event["content"].encode()) + sum(map(len, event["metadata"].values()))
-        if batch and (len(batch) == BATCH or size + more > BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(event)
+    for one in things:
+        more = len(json.dumps(one))
+        if group and (len(group) == most or size + more > most_bytes):
+            yield group
+            group, size = [], 0
+        group.append(one)
         size += more
-    if batch:
-        yield batch
+    if group:
+        yield group

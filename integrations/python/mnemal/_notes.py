@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from ._items import PAGE, Items
-from .client import MnemalError
+from ._calls import PAGE, held_back, is_there, pages
+from ._items import Items
 from .memory import Mnemal
 
 # Bytes of a note.
@@ -18,6 +18,21 @@ LONGEST = 32 << 10
 EMPTY = "[no text]"
 # Seconds in which what was put must be there.
 VISIBLE_WITHIN = 10.0
+
+
+def put_note(memory: Mnemal, key: str, text: str, what: str, **fields: Any) -> dict[str, Any]:
+    """Stores a version of a note that can be read when this returns, and raises where it is held back."""
+    client, space = memory.client, memory.space
+    stored: dict[str, Any] = {**client.memory_put_by_key(space, key, text, writer="application", **fields)}
+    until = time.monotonic() + VISIBLE_WITHIN
+    while stored["status"] == "pending" and time.monotonic() < until:
+        time.sleep(0.05)
+        row: dict[str, Any] = {}
+        if is_there(lambda: row.update(client.memory_get(space, stored["event_id"]))):
+            stored |= {"status": row["status"], "version": row["version"]}
+    if stored["status"] == "quarantined":
+        raise held_back(what, stored, client.event_get(space, stored["event_id"]).get("quarantined"))
+    return stored
 
 
 class Notes:
@@ -32,57 +47,27 @@ class Notes:
 
     def put(self, name: str, text: str, **fields: Any) -> None:
         """Stores a note that can be read when this returns; tells of what is cut, and raises where it is held back."""
-        client, space = self.memory.client, self.memory.space
-        owner = {"category": self.source, "session": self.source, "user": self.user, "writer": "application"}
-        stored: Any = client.memory_put_by_key(space, self.key(name), text, **{**owner, **fields})  # type: ignore[arg-type]
-        until = time.monotonic() + VISIBLE_WITHIN
-        while stored["status"] == "pending" and time.monotonic() < until:
-            time.sleep(0.05)
-            try:
-                stored = {**stored, "status": client.memory_get(space, stored["event_id"])["status"]}
-            except MnemalError as error:
-                if error.code != "not_found":
-                    raise
-        if stored["redactions"]:
+        owner = {"category": self.source, "session": self.source, "user": self.user}
+        if put_note(self.memory, self.key(name), text, name, **{**owner, **fields})["redactions"]:
             warnings.warn(f"{name} is stored without its secret parts", stacklevel=5)
-        if stored["status"] == "quarantined":
-            rule = client.event_get(space, stored["event_id"]).get("quarantined")
-            hint = f"A person who looked at it lets it pass with `mnemal log release {stored['event_id']}`."
-            raise MnemalError(409, {"code": "held_back", "detail": f"{name} is held back by the rule {rule!r}", "hint": hint})
 
     def all(self) -> dict[str, Any]:
         """Returns the notes that hold, by their keys."""
-        place: dict[str, str] = {}
-        rows: dict[str, Any] = {}
-        while True:
-            here: Any = {"category": self.source, "user": self.user, "limit": PAGE, **place}
-            try:
-                page = self.memory.client.memory_list(self.memory.space, **here)
-            except MnemalError as error:
-                # A space is made by the first write.
-                if error.code == "not_found":
-                    return rows
-                raise
-            held = (row for row in page["items"] if row["status"] == "active")
-            mine = (row for row in held if self.is_anyones or row.get("user") == self.user)
-            rows |= {row["key"]: row for row in mine if row.get("key")}
-            if not page.get("next_cursor"):
-                return rows
-            place = {"cursor": page["next_cursor"]}
+        client, space = self.memory.client, self.memory.space
+        here: Any = {"category": self.source, "user": self.user, "limit": PAGE}
+        rows = pages(lambda **place: client.memory_list(space, **here, **place))
+        held = (row for row in rows if row["status"] == "active" and row.get("key"))
+        return {row["key"]: row for row in held if self.is_anyones or row.get("user") == self.user}
 
     def forget(self, rows: Iterable[Any]) -> None:
         """Erases notes with all their versions."""
-        alone = []
+        client, space, alone = self.memory.client, self.memory.space, []
         for row in rows:
             if row["version"] == 1:
                 alone.append(row["id"])
-                continue
-            # Of one that was changed, the version before would hold again.
-            try:
-                self.memory.client.memory_forget_by_key(self.memory.space, row["key"], user=self.user)
-            except MnemalError as error:
-                if error.code != "not_found":
-                    raise
+            else:
+                # Of one that was changed, the version before would hold again.
+                is_there(lambda: client.memory_forget_by_key(space, row["key"], user=self.user))
         Items(self.memory, self.source, self.source, self.user).forget(alone)
 
 

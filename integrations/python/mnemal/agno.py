@@ -11,8 +11,8 @@ from typing import Any
 from agno.db.in_memory import InMemoryDb
 from agno.db.schemas.memory import UserMemory
 
-from ._agno_sessions import SOURCE, Sessions, plain
-from ._items import Items
+from ._agno_sessions import MARK, Sessions, plain
+from ._items import Entry, Items
 from ._notes import Notes, joined, split
 from .client import MnemalError
 from .memory import Mnemal
@@ -52,9 +52,9 @@ class MnemalDb(InMemoryDb):
         if known and known[1]["user"] != user:
             raise _not_owned(f"the memory {name} is another user's", "Leave the id out, or use another one.")
         more = plain({key: one for key, one in value.items() if key != "memory"})
-        Notes(self.memory, SOURCE, user).put(name, note)
-        items = Items(self.memory, SOURCE, MEMORIES, user)
-        items.add({"id": name}, {**more, **rest})
+        Notes(self.memory, MARK, user).put(name, note)
+        items = Items(self.memory, MARK, MEMORIES, user)
+        items.add(Entry({"id": name, "value": {**more, **rest}}))
         if known:
             items.forget(known[1]["events"])
         return UserMemory.from_dict(value) if deserialize else value
@@ -67,19 +67,20 @@ class MnemalDb(InMemoryDb):
 
     def _kept_memories(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         """Returns each memory with its note and the events of the rest."""
-        notes, found = Notes(self.memory, SOURCE, is_anyones=True).all(), {}
-        for one in Items(self.memory, SOURCE, MEMORIES, is_anyones=True).read():
-            user = one.value.get("user_id")
-            note = notes.get(Notes(self.memory, SOURCE, user).key(one.name["id"]))
+        notes, found = Notes(self.memory, MARK, is_anyones=True).all(), {}
+        for one in Items(self.memory, MARK, MEMORIES, is_anyones=True).read():
+            name, value = one.value["id"], one.value["value"]
+            user = value.get("user_id")
+            note = notes.get(Notes(self.memory, MARK, user).key(name))
             if note:
                 kept = {"note": note, "events": one.events, "user": user}
-                found[one.name["id"]] = ({"memory": joined(note["content"], one.value), **one.value}, kept)
+                found[name] = ({"memory": joined(note["content"], value), **value}, kept)
         return found
 
     def _forget_memories(self, gone: list[dict[str, Any]]) -> None:
         for kept in gone:
-            Items(self.memory, SOURCE, MEMORIES, kept["user"]).forget(kept["events"])
-            Notes(self.memory, SOURCE, kept["user"]).forget([kept["note"]])
+            Items(self.memory, MARK, MEMORIES, kept["user"]).forget(kept["events"])
+            Notes(self.memory, MARK, kept["user"]).forget([kept["note"]])
 
     def rename_session(self, session_id: str, *args: Any, **options: Any) -> Any:
         with self._sessions.changing([session_id]):

@@ -40,7 +40,7 @@ class MnemalConnectionError(MnemalError, ConnectionError):
 
 
 def local_key() -> str | None:
-    """The key that a person's own programs share, if this is his machine."""
+    """Returns the key that a person's own programs share, if this is their machine."""
     folder = os.environ.get("MNEMAL_DATA_DIR")
     if folder is None:
         home = pathlib.Path.home()

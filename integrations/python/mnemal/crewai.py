@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from crewai.memory.types import MemoryRecord, ScopeInfo
 from crewai.memory.utils import normalize_scope_path
 
-from ._items import Items
+from ._items import Entry, Items
 from ._notes import Notes, joined, split
 from ._vectors import check, nearest, packed, unpacked
 from .client import MnemalError
 from .memory import Mnemal
 
-SOURCE = "crewai"
+MARK = "crewai"
 # What is read again of the events that were read already: who writes at the same time may come a little later.
 OVERLAP = timedelta(minutes=1)
 
@@ -34,7 +33,7 @@ class MnemalStorage:
 
     def __init__(self, memory: Mnemal, user: str | None = None):
         self.memory, self.user = memory, user
-        self._items, self._notes = Items(memory, SOURCE, SOURCE, user), Notes(memory, SOURCE, user)
+        self._items, self._notes = Items(memory, MARK, MARK, user), Notes(memory, MARK, user)
         # The events that were read, by their ids; notes say which of them still count.
         self._known: dict[str, Any] = {}
         self._read_until: datetime | None = None
@@ -43,7 +42,7 @@ class MnemalStorage:
         """Stores records; one of an id that is known replaces it."""
         found = self._all()
         check([*(record for record, _, _ in found.values()), *records])
-        held = [error for record in records for error in self._stored(record, found)]
+        held = [error for record in records if (error := self._store(record, found))]
         if held:
             raise held[0]
 
@@ -126,7 +125,7 @@ class MnemalStorage:
     def touch_records(self, record_ids: list[str]) -> None:
         """Notes that records were told."""
         if record_ids:
-            self._items.add({"told": record_ids}, datetime.utcnow().isoformat())
+            self._items.add(Entry({"told": record_ids, "at": datetime.now(timezone.utc).replace(tzinfo=None).isoformat()}))
 
     async def asave(self, *args: Any, **options: Any) -> None:
         """Stores records, on a thread."""
@@ -140,9 +139,9 @@ class MnemalStorage:
         """Erases, on a thread."""
         return await asyncio.to_thread(self.delete, *args, **options)
 
-    def _stored(self, record: MemoryRecord, found: dict[str, Any]) -> Iterator[MnemalError]:
-        """Stores one record, and yields why it does not hold."""
-        old, (note, rest) = found.get(record.id), split(record.content)
+    def _store(self, record: MemoryRecord, found: dict[str, Any]) -> MnemalError | None:
+        """Stores one record; returns the error if it is held back."""
+        held, old, (note, rest) = None, found.get(record.id), split(record.content)
         times = {name: getattr(record, name).isoformat() for name in ("created_at", "last_accessed")}
         more = record.model_dump(exclude={"content", *times})
         value = {**more, **times, **rest, "vector": packed(record.embedding)}
@@ -153,27 +152,29 @@ class MnemalStorage:
         except MnemalError as error:
             if error.code != "held_back":
                 raise
-            yield error
+            held = error
             if old:
-                return
-        self._items.add({"id": record.id}, value)
+                return held
+        self._items.add(Entry({"id": record.id, "value": value}))
         if old:
             self._items.forget(old[1])
+        return held
 
     def _all(self) -> dict[str, tuple[MemoryRecord, list[str], Any]]:
         """Returns each record with the events of its frame, and its note."""
         since = {"since": (self._read_until - OVERLAP).isoformat()} if self._read_until else {}
-        for event in self._items.events(**since):
+        for event in self._items.events(channel=MARK, **since):
             self._known[event["id"]] = event
             at = datetime.fromisoformat(event["occurred_at"].replace("Z", "+00:00"))
             self._read_until = max(at, self._read_until or at)
         notes, found = self._notes.all(), {}
         for one in self._items.read(list(self._known.values())):
-            for told in one.name.get("told", ()):
+            for told in one.value.get("told", ()):
                 if told in found:
-                    found[told][0].last_accessed = datetime.fromisoformat(one.value)
-            if "id" in one.name and (note := notes.get(self._notes.key(one.name["id"]))):
-                value = {**one.value, "embedding": unpacked(one.value["vector"])}
+                    found[told][0].last_accessed = datetime.fromisoformat(one.value["at"])
+            if "id" in one.value and (note := notes.get(self._notes.key(one.value["id"]))):
+                kept = one.value["value"]
+                value = {**kept, "embedding": unpacked(kept["vector"])}
                 record = MemoryRecord(content=joined(note["content"], value), **value)
                 found[record.id] = (record, one.events, note)
         return found

@@ -19,21 +19,21 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions.session import Session
 from google.genai import types
 
-from .client import MnemalError
-from .items import ASSISTANT, USER, Entry, Item, Items, Said, result, whole
+from ._calls import held_back, is_there, run_to_end
+from ._frames import Frame, Said
+from ._items import ASSISTANT, USER, Entry, Items, tool_result
+from ._parts import Item, Parts
 from .memory import Mnemal
 
 MARK = "google-adk"
 # The conversation of events that come without one.
 SESSION = "google-adk"
-# Field of a note: what was added as a memory.
-MEMORY = f"{MARK}.memory"
 
 
 class MnemalMemoryService(BaseMemoryService):
     """The memory of ADK's runner: `Runner(…, memory_service=MnemalMemoryService(Mnemal("demo")))`.
 
-    A user of an app is the user `app/user` of mnemal: nobody sees another's, nor what another app knows of him. An event is
+    A user of an app is the user `app/user` of mnemal: nobody sees another's, nor what another app knows of them. An event is
     stored once, however often its session is added, and one that was deleted does not come back. A search gives at most `k`
     memories, best first: turns with all their parts, and notes, of this user.
     """
@@ -63,7 +63,7 @@ class MnemalMemoryService(BaseMemoryService):
             for event in events
             if event.content and event.content.parts and not event.partial
         ]
-        await whole(self._add, Items(self.memory, session, MARK, user), entries)
+        await run_to_end(self._add, Items(self.memory, MARK, session, user), entries)
 
     async def add_memory(
         self,
@@ -75,10 +75,7 @@ class MnemalMemoryService(BaseMemoryService):
     ) -> None:
         """Stores each memory as a note of the user; it must say something, and may have 15 kB beside its words."""
         for memory in memories:
-            kept = memory.model_dump(mode="json", exclude_none=True, exclude={"id"})
-            kept["custom_metadata"] = {**dict(custom_metadata or {}), **memory.custom_metadata}
-            words = "\n".join(part.text for part in memory.content.parts or () if part.text)
-            await whole(self._note, words, _user(app_name, user_id), {MEMORY: kept})
+            await run_to_end(self._note, memory, dict(custom_metadata or {}), _user(app_name, user_id))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Finds turns and notes of the user, best first."""
@@ -88,41 +85,43 @@ class MnemalMemoryService(BaseMemoryService):
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Erases a memory that a search gave; one that is not there is no error."""
         if memory_id:
-            await whole(self._delete, _user(app_name, user_id), memory_id)
+            await run_to_end(self._delete, _user(app_name, user_id), memory_id)
 
     def _add(self, items: Items, entries: list[Entry]) -> None:
         known = {item.id for item in items.read()}
         fresh = {entry.id: entry for entry in entries if entry.id not in known}
-        items.add(fresh.values())
+        items.add(*fresh.values())
 
-    def _note(self, words: str, user: str, metadata: dict[str, Any]) -> None:
+    def _note(self, memory: MemoryEntry, custom: dict[str, Any], user: str) -> None:
+        value = memory.model_dump(mode="json", exclude_none=True, exclude={"id"})
+        value["custom_metadata"] = {**custom, **memory.custom_metadata}
+        texts = [(place, part.text) for place, part in enumerate(memory.content.parts or ()) if part.text]
+        # The words of one part are the note itself; of several they stand beside it as well.
+        said = [Said(("content", "parts", place, "text"), {}) for place, _ in texts] if len(texts) == 1 else []
+        metadata = {**Frame(value, said).fields(MARK), f"{MARK}.said": "0 0/1"}
+        words = "\n".join(text for _, text in texts)
         stored = self.memory.remember(words, user=user, metadata=metadata, writer="application")
         if stored["status"] == "quarantined":
-            hint = f"A person who looked at it lets it pass with `mnemal log release {stored['event_id']}`."
-            raise MnemalError(409, {"code": "held_back", "detail": "the memory is held back by a rule", "hint": hint})
+            raise held_back("the memory", stored)
 
     def _search(self, user: str, query: str) -> list[MemoryEntry]:
         if not query.strip():
             return []
-        try:
-            hits = self.memory.recall(query, user=user, limit=self.k, max_tokens=1_000_000)
-        except MnemalError as error:
-            # A space is made by the first write.
-            if error.code != "not_found":
-                raise
-            return []
+        hits: list[Any] = []
+        # There is no space before somebody writes to it.
+        is_there(lambda: hits.extend(self.memory.recall(query, user=user, limit=self.k, max_tokens=1_000_000)))
         sessions: dict[str, dict[str, Item]] = {}
         found: dict[str, MemoryEntry] = {}
         for hit in hits:
             fields = hit.get("metadata") or {}
-            if (at := fields.get(f"{MARK}.item")) is None:
-                found.setdefault(hit["id"], _note(hit, fields))
+            if (name := fields.get(f"{MARK}.item")) is None:
+                found.setdefault(hit["id"], _from_note(hit, fields))
                 continue
             session = hit["session"]
             if session not in sessions:
-                sessions[session] = {item.id: item for item in Items(self.memory, session, MARK, user).read()}
-            if (item := sessions[session].get(at[0])) is not None:
-                found.setdefault(item.id, _memory(item, session))
+                sessions[session] = {item.id: item for item in Items(self.memory, MARK, session, user).read()}
+            if (item := sessions[session].get(name)) is not None:
+                found.setdefault(item.id, _from_item(item, session))
         return list(found.values())
 
     def _delete(self, user: str, name: str) -> None:
@@ -130,18 +129,13 @@ class MnemalMemoryService(BaseMemoryService):
         # Of a turn it is the session and the item, of a note the event.
         session, dot, one = name.rpartition("#")
         if dot:
-            items = Items(self.memory, session, MARK, user)
+            items = Items(self.memory, MARK, session, user)
             for item in items.read():
                 if item.id == one:
                     items.take(item)
             return
-        for forget in (client.memory_forget, client.event_forget):
-            try:
-                forget(space, name, user=user)
-                return
-            except MnemalError as error:
-                if error.code != "not_found":
-                    raise
+        if not is_there(lambda: client.memory_forget(space, name, user=user)):
+            is_there(lambda: client.event_forget(space, name, user=user))
 
 
 def _user(app_name: str, user_id: str) -> str:
@@ -164,14 +158,14 @@ def _entry(event: Event, user: str, session: str, custom: dict[str, Any]) -> Ent
         for name, text in (answer.get("response") or {}).items():
             if isinstance(text, str):
                 path = ("content", "parts", place, "function_response", "response", name)
-                said.append(Said(path, result(answer.get("name") or "", ok=name != "error")))
+                said.append(Said(path, tool_result(answer.get("name"), ok=name != "error")))
     # One event of a session is one item, whoever stores it and however often.
     name = hashlib.sha256(json.dumps([user, session, event.id]).encode()).hexdigest()[:32]
     at = datetime.fromtimestamp(event.timestamp, timezone.utc).isoformat()
     return Entry(value, said, name, f"{MARK}-{name}", {"occurred_at": at})
 
 
-def _memory(item: Item, session: str) -> MemoryEntry:
+def _from_item(item: Item, session: str) -> MemoryEntry:
     value = item.value
     return MemoryEntry(
         id=f"{session}#{item.id}",
@@ -182,8 +176,10 @@ def _memory(item: Item, session: str) -> MemoryEntry:
     )
 
 
-def _note(hit: Any, fields: dict[str, Any]) -> MemoryEntry:
-    if MEMORY in fields:
-        return MemoryEntry.model_validate({"timestamp": hit["occurred_at"], **fields[MEMORY], "id": hit["id"]})
+def _from_note(hit: Any, fields: dict[str, Any]) -> MemoryEntry:
+    parts = Parts(MARK, hit["id"])
+    parts.add(hit, fields)
+    if item := parts.item({hit["id"]: hit["text"]}):
+        return MemoryEntry.model_validate({"timestamp": hit["occurred_at"], **item.value, "id": hit["id"]})
     content = types.Content(role="user", parts=[types.Part(text=hit["text"])])
     return MemoryEntry(id=hit["id"], content=content, author=hit.get("speaker") or hit["role"], timestamp=hit["occurred_at"])

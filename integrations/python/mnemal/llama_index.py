@@ -15,14 +15,18 @@ from llama_index.core.bridge.pydantic import ConfigDict
 from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
 
-from .client import MnemalError
-from .items import ASSISTANT, PAGE, SYSTEM, USER, Entry, Item, Items, Said, pages, result, whole
+from ._calls import PAGE, is_there, pages, run_to_end
+from ._frames import Said
+from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, tool_result
+from ._parts import Item
 from .memory import Mnemal
 
 MARK = "llama-index"
 
 
 class _Kept(NamedTuple):
+    """A message that is there, and whether it is active or archived."""
+
     item: Item
     status: str
 
@@ -41,10 +45,7 @@ class MnemalChatStore(AsyncDBChatStore):
 
     async def get_messages(
         self,
-        key: str,
-        status: MessageStatus | None = MessageStatus.ACTIVE,
-        limit: int | None = None,
-        offset: int | None = None,
+        key: str, status: MessageStatus | None = MessageStatus.ACTIVE, limit: int | None = None, offset: int | None = None
     ) -> list[ChatMessage]:
         """Returns messages, oldest first."""
         start = offset or 0
@@ -61,11 +62,11 @@ class MnemalChatStore(AsyncDBChatStore):
 
     async def add_messages(self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE) -> None:
         """Adds messages in their order."""
-        await whole(self._items(key).add, [_entry(message, status) for message in messages])
+        await run_to_end(self._items(key).add, *(_entry(message, status) for message in messages))
 
     async def set_messages(self, key: str, messages: list[ChatMessage], status: MessageStatus = MessageStatus.ACTIVE) -> None:
         """Makes these the messages of a conversation, instead of all others, archived ones too."""
-        await whole(self._set, key, [_entry(message, status) for message in messages], status)
+        await run_to_end(self._set, key, [_entry(message, status) for message in messages], status)
 
     async def delete_message(self, key: str, idx: int) -> ChatMessage | None:
         """Erases the message at a place, counted from 0 among all of the conversation, and returns it."""
@@ -76,7 +77,7 @@ class MnemalChatStore(AsyncDBChatStore):
     async def delete_messages(self, key: str, status: MessageStatus | None = None) -> None:
         """Erases messages; without a status the whole conversation."""
         if status is None:
-            await whole(self._items(key).clear)
+            await run_to_end(self._items(key).clear)
         else:
             await self._erase(key, await self._kept(key, status))
 
@@ -87,7 +88,7 @@ class MnemalChatStore(AsyncDBChatStore):
     async def archive_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
         """Archives the oldest active messages and returns them."""
         if oldest := (await self._kept(key, MessageStatus.ACTIVE))[:n]:
-            await whole(self._items(key).add, [Entry({"archived": [one.item.id for one in oldest]})])
+            await run_to_end(self._items(key).add, Entry({"archived": [one.item.id for one in oldest]}))
         return [_message(one.item) for one in oldest]
 
     async def get_keys(self) -> list[str]:
@@ -98,7 +99,7 @@ class MnemalChatStore(AsyncDBChatStore):
         return [name for name in names if await self._kept(name, None)]
 
     def _items(self, key: str) -> Items:
-        return Items(self.memory, key, MARK, self.user)
+        return Items(self.memory, MARK, key, self.user)
 
     async def _kept(self, key: str, status: MessageStatus | None) -> list[_Kept]:
         kept = await asyncio.to_thread(lambda: _fold(self._items(key).read()))
@@ -106,7 +107,7 @@ class MnemalChatStore(AsyncDBChatStore):
 
     async def _erase(self, key: str, gone: list[_Kept]) -> list[ChatMessage]:
         items = self._items(key)
-        taken = await whole(lambda: [one for one in gone if items.take(one.item)])
+        taken = await run_to_end(lambda: [one for one in gone if items.take(one.item)])
         return [_message(one.item) for one in taken]
 
     def _set(self, key: str, entries: list[Entry], status: MessageStatus) -> None:
@@ -123,7 +124,7 @@ class MnemalChatStore(AsyncDBChatStore):
             order.append(same.pop() if same else str(uuid.uuid4()))
             if order[-1] not in known:
                 new.append(entry._replace(id=order[-1]))
-        items.add([*new, Entry({"order": order, "as": status.value})])
+        items.add(*new, Entry({"order": order, "as": status.value}))
         for one in old:
             if one.item.id not in order:
                 items.take(one.item)
@@ -147,16 +148,11 @@ class MnemalMemoryBlock(BaseMemoryBlock[str]):
         asked = [message.content or "" for message in messages or () if message.role.value == "user"][-self.last :]
         if not "".join(asked).strip():
             return ""
-        try:
-            context = await asyncio.to_thread(
-                lambda: self.memory.context("\n".join(asked), user=self.user, budget_tokens=self.budget_tokens)
-            )
-        except MnemalError as error:
-            # A space is made by the first write.
-            if error.code != "not_found":
-                raise
-            return ""
-        return context["text"]
+        told = {"text": ""}
+        where = {"user": self.user, "budget_tokens": self.budget_tokens}
+        # There is no space before somebody writes to it.
+        await asyncio.to_thread(is_there, lambda: told.update(self.memory.context("\n".join(asked), **where)))
+        return told["text"]
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         sessions: dict[str, list[Entry]] = {}
@@ -166,10 +162,11 @@ class MnemalMemoryBlock(BaseMemoryBlock[str]):
             entry = _entry(message.model_copy(update={"additional_kwargs": more}), MessageStatus.ARCHIVED)
             sessions.setdefault(session, []).append(entry)
         for session, entries in sessions.items():
-            await whole(Items(self.memory, session, f"{MARK}-block", self.user).add, entries)
+            await run_to_end(Items(self.memory, f"{MARK}-block", session, self.user).add, *entries)
 
 
 def _fold(items: list[Item]) -> list[_Kept]:
+    """Returns the messages that are there after all items, in their order."""
     kept: dict[str, _Kept] = {}
     for item in items:
         if "message" in item.value:
@@ -186,7 +183,7 @@ def _entry(message: ChatMessage, status: MessageStatus) -> Entry:
     value = message.model_dump(mode="json")
     tool = value["additional_kwargs"].get("name")
     kinds = {"user": USER, "assistant": ASSISTANT, "chatbot": ASSISTANT, "model": ASSISTANT}
-    kind = kinds.get(message.role.value) or (result(str(tool or "")) if message.role.value in ("tool", "function") else SYSTEM)
+    kind = kinds.get(message.role.value) or (tool_result(str(tool or "")) if message.role.value in ("tool", "function") else SYSTEM)
     texts = [place for place, block in enumerate(message.blocks) if isinstance(block, TextBlock) and block.text]
     said = [Said(("message", "blocks", place, "text"), kind) for place in texts]
     return Entry({"message": value, "status": status.value}, said)
@@ -197,4 +194,5 @@ def _message(item: Item) -> ChatMessage:
 
 
 def _alike(value: Any) -> str:
+    """Returns what two messages have in common that are the same."""
     return json.dumps(value["message"], sort_keys=True)

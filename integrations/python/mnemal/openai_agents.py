@@ -13,17 +13,19 @@ from agents.items import TResponseInputItem
 from agents.memory import SessionABC, SessionSettings
 from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
 
-from .items import ASSISTANT, SYSTEM, USER, Entry, Items, Said, call, result, whole
+from ._calls import run_to_end
+from ._frames import Said
+from ._items import ASSISTANT, SYSTEM, USER, Entry, Items, tool_call, tool_result
 from .memory import Mnemal
 
 
 class MnemalSession(SessionABC):
     """The session of a conversation: `Runner.run(agent, "…", session=MnemalSession("chat-1", Mnemal("demo"), user="ana"))`.
 
-    With `user`, the session is this user's: another user's session of the same id is another session. Objects of the same
-    session may be used at the same time; each `add_items` is stored as a whole, or not at all while it is smaller than 900 kB.
-    `pop_item` and `clear_session` erase for good. What an agent or a tool says again after it was erased is in the session and
-    not in recall; what a user says again is in both.
+    With `user`, the session is this user's, and without it nobody's: another user's session of the same id is another session.
+    Objects of the same session may be used at the same time; each `add_items` of less than 900 kB is stored as a whole, or not
+    at all. `pop_item` and `clear_session` erase for good. What an agent or a tool says again after it was erased comes back as
+    `[forgotten]`, with a warning when it is added; what a user says again is kept.
     """
 
     def __init__(
@@ -36,7 +38,7 @@ class MnemalSession(SessionABC):
     ):
         self.session_id = session_id
         self.session_settings = coerce_session_settings(session_settings) if session_settings else SessionSettings()
-        self._list = Items(memory, session_id, "openai-agents", user)
+        self._list = Items(memory, "openai-agents", session_id, user)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Returns the items, oldest first; with `limit`, the newest of them."""
@@ -48,15 +50,15 @@ class MnemalSession(SessionABC):
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Adds items behind those that are there."""
-        await whole(self._list.add, [Entry(item, _said(item)) for item in items])
+        await run_to_end(self._list.add, *(Entry(item, _said(item)) for item in items))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Erases the newest item and returns it; nobody else gets the same one."""
-        return await whole(self._pop)
+        return await run_to_end(self._pop)
 
     async def clear_session(self) -> None:
         """Erases all that was said in the session."""
-        await whole(self._list.clear)
+        await run_to_end(self._list.clear)
 
     def _pop(self) -> Any:
         for item in reversed(self._list.read()):
@@ -73,9 +75,9 @@ def _said(item: Any) -> list[Said]:
         said = USER if role == "user" else ASSISTANT if role == "assistant" else SYSTEM
         return _texts(item, "content", said)
     if kind == "function_call" and isinstance(item.get("arguments"), str):
-        return [Said(("arguments",), call(item.get("name") or ""))]
+        return [Said(("arguments",), tool_call(item.get("name")))]
     if kind.endswith("_call_output"):
-        return _texts(item, "output", result(kind.removesuffix("_call_output")))
+        return _texts(item, "output", tool_result(kind.removesuffix("_call_output")))
     return []
 
 
@@ -85,5 +87,5 @@ def _texts(item: Any, field: str, kind: dict[str, Any]) -> list[Said]:
         return [Said((field,), kind)]
     if not isinstance(value, (list, tuple)):
         return []
-    texts = [place for place, part in enumerate(value) if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
-    return [Said((field, place, "text"), kind) for place in texts]
+    parts = [(place, part) for place, part in enumerate(value) if isinstance(part, Mapping)]
+    return [Said((field, place, name), kind) for place, part in parts for name in ("text", "refusal") if isinstance(part.get(name), str)]

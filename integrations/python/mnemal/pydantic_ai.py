@@ -7,29 +7,34 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
-from pydantic_ai import ModelMessagesTypeAdapter, RunContext, Tool
+from pydantic_ai import ModelMessagesTypeAdapter
 from pydantic_ai.conversation_store import ConversationConflict, ConversationEntry, ConversationRecord, ConversationStore
 
-from .client import MnemalError
-from .items import ASSISTANT, PAGE, SYSTEM, USER, Entry, Item, Items, Said, pages, result, whole
+from ._calls import PAGE, pages, run_to_end
+from ._items import Entry, Items
+from ._parts import Item
+from ._pydantic_parts import recall_tool, words_of
 from .memory import Mnemal
 
+__all__ = ["MnemalConversationStore", "recall_tool"]
+
 MARK = "pydantic-ai"
-KINDS = {"user-prompt": USER, "system-prompt": SYSTEM, "text": ASSISTANT}
 # Messages before one that it knows of: so many in a row may be erased, and the history still holds together.
 LINE = 8
 RECORDS: TypeAdapter[ConversationRecord] = TypeAdapter(ConversationRecord)
 
 
 class _State(NamedTuple):
-    """A conversation as it stands: its record, the conversations in which its entries are, and what a save follows on."""
+    """A conversation as it stands."""
 
     record: ConversationRecord | None
+    # The conversations in which its entries are stored: its own, and those that it was forked from.
     homes: list[str]
+    # The ids of the last entries, newest first, and the revision from which the next save goes on.
     line: list[str]
     base: str | None
     items: list[Item]
@@ -39,12 +44,13 @@ class MnemalConversationStore(ConversationStore):
     """Conversations in one space: `store = MnemalConversationStore(Mnemal("demo"))`.
 
     A conversation is the session of the same id, and its `scope` the user of mnemal. What users, models and tools say is known to
-    recall and contexts. `delete` erases the messages that no other conversation has. A message that somebody forgets is left out
-    of the history; up to eight in a row may be.
+    recall and contexts. `delete` erases the messages that no other conversation has. A message of which somebody forgets all that
+    it says is left out of the history; up to eight in a row may be.
     """
 
     def __init__(self, memory: Mnemal):
         self.memory = memory
+        # By the newest entry of a history, its homes and its line.
         self._known: dict[str, tuple[list[str], list[str]]] = {}
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
@@ -57,18 +63,14 @@ class MnemalConversationStore(ConversationStore):
         return sorted(records, key=lambda record: record.updated_at, reverse=True)[:limit]
 
     async def write_record(
-        self,
-        record: ConversationRecord,
-        *,
-        new_entries: Sequence[ConversationEntry] = (),
-        expected_revision: str | None,
+        self, record: ConversationRecord, *, new_entries: Sequence[ConversationEntry] = (), expected_revision: str | None
     ) -> None:
         """Stores entries and the record that names the last of them."""
-        await whole(self._write, record, list(new_entries), expected_revision)
+        await run_to_end(self._write, record, list(new_entries), expected_revision)
 
     async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
         """Erases a conversation with all messages that no other conversation has."""
-        await whole(self._delete, conversation_id, expected_revision)
+        await run_to_end(self._delete, conversation_id, expected_revision)
 
     async def read_entry(self, entry_id: str) -> ConversationEntry:
         return (await asyncio.to_thread(self._history, entry_id, 1))[-1]
@@ -78,7 +80,7 @@ class MnemalConversationStore(ConversationStore):
         return [] if head_id is None else await asyncio.to_thread(self._history, head_id, limit)
 
     def _items(self, name: str, scope: str | None = None) -> Items:
-        return Items(self.memory, name, MARK, scope)
+        return Items(self.memory, MARK, name, scope, is_anyones=scope is None)
 
     def _names(self, scope: str | None = None) -> list[str]:
         client, space = self.memory.client, self.memory.space
@@ -120,10 +122,8 @@ class MnemalConversationStore(ConversationStore):
         known.reverse()
         messages = ModelMessagesTypeAdapter.validate_python([one["message"] for one in known])
         parents = [known[0]["line"][0] if known and known[0]["line"] else None, *(one["id"] for one in known)]
-        return [
-            ConversationEntry(id=one["id"], parent_id=parent, message=message)
-            for one, parent, message in zip(known, parents, messages)
-        ]
+        rows = zip(known, parents, messages)
+        return [ConversationEntry(id=one["id"], parent_id=parent, message=message) for one, parent, message in rows]
 
     def _write(self, record: ConversationRecord, new: list[ConversationEntry], expected: str | None) -> None:
         name = record.conversation_id
@@ -139,7 +139,7 @@ class MnemalConversationStore(ConversationStore):
             line = _line(entry.parent_id, lines)
             lines[entry.id] = line
             [message] = ModelMessagesTypeAdapter.dump_python([entry.message], mode="json")
-            entries.append(Entry({"id": entry.id, "line": line, "message": message}, _said(message), entry.id))
+            entries.append(Entry({"id": entry.id, "line": line, "message": message}, words_of(message), entry.id))
         if record.head_id is not None and record.head_id not in lines and record.head_id not in state.line[:1]:
             raise ConversationConflict(name)
         line = state.line if state.line[:1] == [record.head_id] else _line(record.head_id, lines)
@@ -174,50 +174,13 @@ class MnemalConversationStore(ConversationStore):
         live = {other.record.conversation_id for other in others if other.record}
         for home in state.homes:
             own = self._items(home)
-            gone = [item for item in own.read() if item.id not in needed] if home not in live else []
             if home == name and not needed & {item.id for item in state.items}:
                 own.clear()
-                continue
-            for item in gone:
-                own.take(item)
+            elif home not in live:
+                for item in own.read():
+                    if item.id not in needed:
+                        own.take(item)
 
 
 def _line(parent: str | None, lines: dict[str, list[str]]) -> list[str]:
     return [] if parent is None else [parent, *lines.get(parent, ())][:LINE]
-
-
-def _said(message: Any) -> list[Said]:
-    """Returns the texts of a message. What is no text stands in the message alone."""
-    said: list[Said] = []
-    for place, part in enumerate(message["parts"]):
-        kind, content, path = part["part_kind"], part.get("content"), ("message", "parts", place, "content")
-        event = result(part["tool_name"]) if kind == "tool-return" else KINDS.get(kind)
-        if event and isinstance(content, str):
-            said.append(Said(path, event))
-        for at, one in enumerate(content if event and isinstance(content, list) else ()):
-            if isinstance(one, str):
-                said.append(Said((*path, at), event))
-            elif isinstance(one, dict) and isinstance(one.get("content"), str):
-                said.append(Said((*path, at, "content"), event))
-    return said
-
-
-def recall_tool(memory: Mnemal, *, user: str | Callable[[RunContext[Any]], str] | None = None, limit: int = 10) -> Tool[Any]:
-    """Returns a tool with which an agent looks for what was said or noted; `user` may be read of the run's `deps`."""
-
-    async def recall(ctx: RunContext[Any], query: str) -> list[dict[str, str]]:
-        """Searches notes and past conversations. Use it when the user refers to earlier things.
-
-        Args:
-            query: What to look for.
-        """
-        whose = user(ctx) if callable(user) else user
-        try:
-            hits = await asyncio.to_thread(lambda: memory.recall(query, user=whose, limit=limit))
-        except MnemalError as error:
-            if error.code != "not_found":
-                raise
-            return []
-        return [{"id": hit["id"], "text": hit["text"], "time": hit["occurred_at"], "role": hit["role"]} for hit in hits]
-
-    return Tool(recall, name="recall")

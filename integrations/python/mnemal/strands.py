@@ -7,24 +7,22 @@ recall and contexts know; pictures, files, reasoning and the state of agents com
 from __future__ import annotations
 
 import copy
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from strands.session import RepositorySessionManager, SessionRepository
 from strands.types.exceptions import SessionException
 from strands.types.session import Session, SessionAgent, SessionMessage
 
-from ._frames import Said
-from ._items import Items, Kept
+from ._frames import Events, Said
+from ._items import Entry, Items, tool_call, tool_result
+from ._parts import Item
 from .memory import Mnemal
 
 if TYPE_CHECKING:
     from strands.multiagent import MultiAgentBase
 
-SOURCE = "strands"
-# Stands for the name of a tool where a message has none.
-UNKNOWN = "tool"
+MARK = "strands"
 
 
 class MnemalSessionRepository(SessionRepository):
@@ -42,7 +40,7 @@ class MnemalSessionRepository(SessionRepository):
         """Creates a session."""
         if self.read_session(session.session_id) is not None:
             raise SessionException(f"Session {session.session_id} already exists")
-        self._items(session.session_id).add({"kind": "session"}, session.to_dict())
+        self._items(session.session_id).add(Entry({"kind": "session", "value": session.to_dict()}))
         return session
 
     def read_session(self, session_id: str, **kwargs: Any) -> Session | None:
@@ -73,34 +71,35 @@ class MnemalSessionRepository(SessionRepository):
 
     def create_message(self, session_id: str, agent_id: str, session_message: SessionMessage, **kwargs: Any) -> None:
         """Adds a message; two that are added at once under one number both stay."""
-        self._add(session_id, agent_id, session_message, [], set())
+        self._add(session_id, agent_id, session_message)
 
     def read_message(self, session_id: str, agent_id: str, message_id: int, **kwargs: Any) -> SessionMessage | None:
         """Reads a message."""
-        found = [one for one in self._messages(session_id, agent_id) if one.name["id"] == message_id]
-        return SessionMessage.from_dict(found[-1].value) if found else None
+        found = [one for one in self._messages(session_id, agent_id) if one.value["id"] == message_id]
+        return SessionMessage.from_dict(found[-1].value["value"]) if found else None
 
     def update_message(self, session_id: str, agent_id: str, session_message: SessionMessage, **kwargs: Any) -> None:
         """Replaces a message, and erases the words that it no longer has: what a guardrail takes out is gone for good."""
-        old = [one for one in self._messages(session_id, agent_id) if one.name["id"] == session_message.message_id]
+        old = [one for one in self._messages(session_id, agent_id) if one.value["id"] == session_message.message_id]
         if not old:
             raise SessionException(f"Message {session_message.message_id} does not exist")
-        session_message.created_at = old[-1].value["created_at"]
+        session_message.created_at = old[-1].value["value"]["created_at"]
         if session_message.redact_message is not None:
             session_message = copy.copy(session_message)
             session_message.message = session_message.redact_message
-        words = {one.text for one in _said(session_message.message)}
-        stay = {text for one in old for text, _ in one.said if text in words}
+        words = {text: events for one in old for text, events in one.said}
         # The new words are there before the old ones go.
-        self._add(session_id, agent_id, session_message, [one.item for one in old], stay)
-        self._items(session_id).forget(event for one in old for text, event in one.said if text not in stay)
+        self._add(session_id, agent_id, session_message, [one.id for one in old], words)
+        new = [one for one in self._messages(session_id, agent_id) if one.value["id"] == session_message.message_id]
+        stay = {event for one in new for _, events in one.said for event in events}
+        self._items(session_id).forget(event for one in old for event in one.events if event not in stay)
 
     def list_messages(
         self, session_id: str, agent_id: str, limit: int | None = None, offset: int = 0, **kwargs: Any
     ) -> list[SessionMessage]:
         """Lists the messages of an agent by their numbers."""
         end = None if limit is None else offset + limit
-        return [SessionMessage.from_dict(one.value) for one in self._messages(session_id, agent_id)[offset:end]]
+        return [SessionMessage.from_dict(one.value["value"]) for one in self._messages(session_id, agent_id)[offset:end]]
 
     def create_multi_agent(self, session_id: str, multi_agent: MultiAgentBase, **kwargs: Any) -> None:
         """Creates the state of several agents together."""
@@ -116,41 +115,43 @@ class MnemalSessionRepository(SessionRepository):
         self._put(session_id, "multi_agent", multi_agent.id, multi_agent.serialize_state())
 
     def _items(self, session_id: str) -> Items:
-        return Items(self.memory, SOURCE, session_id, self.user)
+        return Items(self.memory, MARK, session_id, self.user)
 
     def _newest(self, session_id: str, kind: str, name: str | None = None) -> Any:
         found = None
         for one in self._items(session_id).read():
-            if (one.name["kind"], one.name.get("name")) == (kind, name):
-                found = one.value
+            if (one.value["kind"], one.value.get("name")) == (kind, name):
+                found = one.value["value"]
                 self._known.add((session_id, kind, name or ""))
         return found
 
     def _put(self, session_id: str, kind: str, name: str, value: Any) -> None:
-        self._items(session_id).add({"kind": kind, "name": name}, value)
+        self._items(session_id).add(Entry({"kind": kind, "name": name, "value": value}))
         self._known.add((session_id, kind, name))
 
     def _must_be(self, session_id: str, kind: str, name: str) -> None:
         if (session_id, kind, name) not in self._known and self._newest(session_id, kind, name) is None:
             raise SessionException(f"{kind} {name} in session {session_id} does not exist")
 
-    def _add(self, session_id: str, agent_id: str, one: SessionMessage, replaced: list[str], stay: set[str]) -> None:
-        name = {"kind": "message", "agent": agent_id, "id": one.message_id, "replaces": replaced}
+    def _add(
+        self, session_id: str, agent_id: str, one: SessionMessage, replaced: Sequence[str] = (), known: Events = {}
+    ) -> None:
         value = one.to_dict()
         if one.redact_message is not None and one.redact_message == one.message:
             value["message"] = None
-        said = [word for word in _said(value["message"] or value["redact_message"]) if word.text not in stay]
-        self._items(session_id).add(name, value, said)
+        field = "message" if value["message"] else "redact_message"
+        said = [Said(("value", field, *path), fields) for path, fields in _said(value[field])]
+        item = {"kind": "message", "agent": agent_id, "id": one.message_id, "replaces": list(replaced), "value": value}
+        self._items(session_id).add(Entry(item, said, known=known))
 
-    def _messages(self, session_id: str, agent_id: str) -> list[Kept]:
-        found = [
-            one for one in self._items(session_id).read()
-            if one.name["kind"] == "message" and one.name["agent"] == agent_id
-        ]
-        gone = {item for one in found for item in one.name["replaces"]}
+    def _messages(self, session_id: str, agent_id: str) -> list[Item]:
+        items = self._items(session_id).read()
+        found = [one for one in items if one.value["kind"] == "message" and one.value["agent"] == agent_id]
+        gone = {item for one in found for item in one.value["replaces"]}
         for one in found:
-            one.value["message"] = one.value["message"] or one.value["redact_message"]
-        return sorted((one for one in found if one.item not in gone), key=lambda one: one.name["id"])
+            value = one.value["value"]
+            value["message"] = value["message"] or value["redact_message"]
+        return sorted((one for one in found if one.id not in gone), key=lambda one: one.value["id"])
 
 
 class MnemalSessionManager(RepositorySessionManager):
@@ -160,25 +161,24 @@ class MnemalSessionManager(RepositorySessionManager):
         super().__init__(session_id, MnemalSessionRepository(memory, user), **kwargs)
 
 
-def _said(message: Any) -> Iterator[Said]:
-    """Yields what is said in a message, with the parts that are no words left out."""
-    for block in message["content"]:
+def _said(message: Any) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Yields the ways to what is said in a message, with the fields of its events; parts that are no words are left out."""
+    for place, block in enumerate(message["content"]):
+        path: tuple[str | int, ...] = ("content", place)
         if "toolUse" in block:
-            use = block["toolUse"]
-            text = json.dumps(use["input"], ensure_ascii=False)
-            yield Said(text, {"type": "tool_call", "tool_name": use.get("name") or UNKNOWN}, use["input"])
+            yield (*path, "toolUse", "input"), tool_call(block["toolUse"].get("name"))
         elif "toolResult" in block:
-            ok = block["toolResult"].get("status") != "error"
-            fields = {"type": "tool_result", "tool_name": UNKNOWN, "ok": ok}
-            for part in block["toolResult"]["content"]:
+            fields = tool_result(None, ok=block["toolResult"].get("status") != "error")
+            for number, part in enumerate(block["toolResult"]["content"]):
                 if "text" in part:
-                    yield Said(part["text"], fields)
+                    yield (*path, "toolResult", "content", number, "text"), fields
                 elif isinstance(part.get("json"), (dict, list)):
-                    yield Said(json.dumps(part["json"], ensure_ascii=False), fields, part["json"])
+                    yield (*path, "toolResult", "content", number, "json"), fields
         else:
             fields = {"type": "message", "role": message["role"]}
-            guarded = block.get("guardContent") or {}
             cited = (block.get("citationsContent") or {}).get("content", [])
-            for part in (block, guarded.get("text") or {}, *cited):
+            parts = {(): block, ("guardContent", "text"): (block.get("guardContent") or {}).get("text") or {}}
+            parts |= {("citationsContent", "content", number): part for number, part in enumerate(cited)}
+            for more, part in parts.items():
                 if isinstance(part.get("text"), str):
-                    yield Said(part["text"], fields)
+                    yield (*path, *more, "text"), fields

@@ -15,17 +15,17 @@ from unittest.mock import MagicMock
 
 import pytest
 
-import suite
-from suite import check, raised
+from framework import Counts, account, arguments, check, erase, events_of, found, is_pinned, raised, run_tests, served
 
-PACKAGE, VERSION = "agno", "3.1.10"
-suite.pinned(PACKAGE, VERSION)
+PINNED = "agno==3.1.10"
+is_pinned(PINNED)
 
 from agno.agent import Agent
 from agno.db.base import SessionType
 from agno.db.schemas.memory import UserMemory
 from agno.media import Image
 from agno.models.base import Model
+from agno.models.message import Message
 from agno.models.response import ModelResponse
 from agno.run.agent import RunOutput
 from agno.session import AgentSession
@@ -59,8 +59,8 @@ class Fixtures:
 
 
 def own_tests(root):
-    counts = suite.Counts(OTHERS)
-    suite.run_tests(root, FILES, counts, "--noconftest", plugins=[Fixtures()])
+    counts = Counts(OTHERS)
+    run_tests(root, FILES, counts, "--noconftest", plugins=[Fixtures()])
     return counts
 
 
@@ -131,10 +131,7 @@ def agents():
         ("message", "I moved to Lyon. Where do I live?"), ("tool_call", '{"place": "Lyon"}'), ("tool_result", "a map of Lyon"),
         ("message", "You live in Lyon."), ("message", "And now?"), ("message", "Still Lyon."),
     ], f"each thing is said once {said}")
-    for _ in range(20):
-        hits = memory.recall("who moved to Lyon?", user="ana")
-        if hits:
-            break
+    hits = found(lambda: memory.recall("who moved to Lyon?", user="ana"))
     check(any("I moved to Lyon" in one["text"] for one in hits) and not memory.recall("Lyon", user="bob"), f"recalled {hits}")
 
 
@@ -206,15 +203,39 @@ def rows():
     raised(NotImplementedError, lambda: db.create_eval_run(None))
 
 
-def arguments(parser):
-    parser.add_argument("--tests", type=pathlib.Path)
+def erased():
+    """What was erased comes back in no run, wherever it stands in it, nor in one that has the history in it."""
+    memory, words = Mnemal("erased"), "My locker code is seven four one one"
+    db = MnemalDb(memory)
+    db.upsert_session(AgentSession(session_id="s", agent_id="a", user_id="ana"))
+    asked, told = Message(role="user", content=words), Message(role="assistant", content="Your locker is safe.")
+    first = RunOutput(run_id="r", agent_id="a", session_id="s", user_id="ana", messages=[asked, told], content=told.content)
+    db.upsert_run(first, "s", user_id="ana")
+    first.metadata = {"changed": True}
+    db.upsert_run(first, "s", user_id="ana")
+    history = [Message(role=one.role, content=one.content, from_history=True) for one in (asked, told)]
+    second = RunOutput(run_id="q", agent_id="a", session_id="s", user_id="ana", messages=[*history, Message(role="user", content="Ok")], content=words)
+    db.upsert_run(second, "s", user_id="ana")
+    whole = MnemalDb(memory).get_session("s", SessionType.AGENT).runs
+    check([[one.content for one in run.messages] for run in whole] == [[words, told.content], [words, told.content, "Ok"]], f"all is there {whole}")
+    said = [event["content"] for event in events_of(memory, "s", "ana") if event.get("content")]
+    check(sorted(said) == sorted([words, told.content, "Ok"]), f"each thing is said once {said}")
+    for event in events_of(memory, "s", "ana"):
+        check(not event["content"] or words not in str(event["metadata"]), f"words stand in no metadata {event}")
+    erase(memory, words, "s", "ana")
+    left = MnemalDb(memory).get_session("s", SessionType.AGENT).to_dict()
+    check("seven four" not in str(left) and "Your locker is safe." in str(left), f"what is erased is gone from both runs {left}")
+    with warnings.catch_warnings(record=True):
+        db.upsert_run(RunOutput(run_id="p", agent_id="a", session_id="s", messages=[Message(role="assistant", content=words)], content=words), "s")
+    check("seven four" not in str(MnemalDb(memory).get_session("s", SessionType.AGENT).to_dict()), "nor does another run bring it back")
 
 
-given = suite.arguments(__doc__, arguments)
-with suite.server(given.program):
+given = arguments(__doc__, lambda parser: parser.add_argument("--tests", type=pathlib.Path))
+with served(given.program):
     agents()
     rows()
+    erased()
     counts = own_tests(given.tests.resolve()) if given.tests else None
-if not counts:
-    suite.finish_own(given, "Agno", PACKAGE, VERSION, "own checks alone")
-suite.finish(given, "Agno", PACKAGE, VERSION, "SQLite tests of the repository of agno at 9644f22982, whose package there is 2.9.0", FILES, counts)
+if counts:
+    account(given, "Agno", PINNED, "SQLite tests of the repository of agno at 9644f22982, whose package there is 2.9.0", FILES, counts)
+account(given, "Agno", PINNED, "own checks alone")

@@ -13,11 +13,10 @@ from datetime import datetime, timedelta
 
 os.environ.update(CREWAI_DISABLE_TELEMETRY="true", CREWAI_TRACING_ENABLED="false", OTEL_SDK_DISABLED="true", OPENAI_API_KEY="none")
 
-import suite
-from suite import check, raised
+from framework import Counts, account, arguments, check, found, is_pinned, raised, run_tests, served, source
 
-PACKAGE, VERSION = "crewai", "1.15.30"
-suite.pinned(PACKAGE, VERSION)
+PINNED = "crewai==1.15.30"
+is_pinned(PINNED)
 
 import crewai.memory.storage.lancedb_storage
 from crewai import Agent, Crew, Task
@@ -49,10 +48,10 @@ class Stand(MnemalStorage):
 
 
 def own_tests():
-    counts = suite.Counts(OTHERS)
+    counts = Counts(OTHERS)
     crewai.memory.storage.lancedb_storage.LanceDBStorage = Stand
-    with suite.source(PACKAGE, VERSION) as root:
-        suite.run_tests(root, FILES, counts)
+    with source(PINNED) as root:
+        run_tests(root, FILES, counts)
     return counts
 
 
@@ -82,8 +81,8 @@ def records():
     ana.save(kept)
     for storage in (ana, MnemalStorage(memory, user="ana")):
         for one in kept:
-            found = storage.get_record(one.id)
-            check(found == one, f"a record comes back whole: {str(one)[:200]} {str(found)[:200]}")
+            back = storage.get_record(one.id)
+            check(back == one, f"a record comes back whole: {str(one)[:200]} {str(back)[:200]}")
     check(ana.list_records(limit=500) == sorted(kept, key=lambda one: one.created_at, reverse=True), "newest first")
     check(bob.count() == nobody.count() == 0, "nobody else has them")
     nobody.save([MemoryRecord(id=kept[0].id, content="nobody's", embedding=[2.0] * 5)])
@@ -124,10 +123,7 @@ def records():
     ana_before = ana.count()
     nobody.reset()
     check(nobody.count() == 0 and ana.count() == ana_before, f"a reset is one user's {nobody.count()} {ana.count()} {ana_before}")
-    for _ in range(20):
-        hits = memory.recall("what is kept all the same?", user="ana")
-        if hits:
-            break
+    hits = found(lambda: memory.recall("what is kept all the same?", user="ana"))
     check(any(one["text"] == "kept all the same" for one in hits), f"recall knows the records {hits}")
 
 
@@ -168,8 +164,8 @@ def crew():
     check("Lyon" not in heard[0], f"which another user's crew is not {heard[0]}")
 
 
-with suite.server((given := suite.arguments(__doc__)).program):
+with served((given := arguments(__doc__)).program):
     records()
     crew()
     counts = own_tests()
-suite.finish(given, "CrewAI", PACKAGE, VERSION, "memory tests of crewai", FILES, counts)
+account(given, "CrewAI", PINNED, "memory tests of crewai", FILES, counts)

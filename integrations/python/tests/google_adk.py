@@ -5,10 +5,9 @@ that the service of ADK itself says what is expected. Needed is google-adk.
 """
 
 import asyncio
-import os
 import time
 
-from framework import account, arguments, check, found, raised, served
+from framework import account, arguments, check, erase, events_of, found, is_pinned, picture, raised, served
 
 from google.adk.agents import Agent
 from google.adk.events.event import Event
@@ -93,7 +92,7 @@ async def parts(memory):
     all_parts = [
         types.Part(text="Look at the lighthouse"),
         types.Part(text="what he may mean", thought=True, thought_signature=b"\x00\xff"),
-        types.Part(inline_data=types.Blob(mime_type="image/png", data=os.urandom(300_000))),
+        types.Part(inline_data=types.Blob(mime_type="image/png", data=picture(300_000))),
         types.Part(file_data=types.FileData(mime_type="a/b", file_uri="gs://x/y")),
         types.Part(function_call=types.FunctionCall(id="c1", name="look", args={"at": ["é", 1, None]})),
         types.Part(function_response=types.FunctionResponse(id="c1", name="look", response={"result": "a red lantern"})),
@@ -120,6 +119,31 @@ async def parts(memory):
     found_one = (await search(service, "when does the harbour close?"))[0]
     check("harbour closes" in texts([found_one])[0], f"what others noted is found {found_one}")
     check(isinstance(service, BaseMemoryService), "it is a memory service")
+
+
+async def erased(memory):
+    """What was erased comes back in no memory, whoever says it again and wherever it stands."""
+    service, words = MnemalMemoryService(memory), "My locker code is seven four one one"
+    first = said(words)
+    await service.add_session_to_memory(session([first]))
+    for event in events_of(memory, "s1"):
+        check(not event["content"] or event["content"] not in str(event["metadata"]), f"words stand in no metadata {event}")
+    erase(memory, words, "s1", "shop/ana")
+    repeated = said("", "sailor", parts=[
+        types.Part(text=words), types.Part(text=words, thought=True), types.Part(text="The lantern of the boat is red"),
+        types.Part(function_call=types.FunctionCall(id="c1", name="note", args={"it": words})),
+        types.Part(function_response=types.FunctionResponse(id="c1", name="note", response={"result": words, "deep": [words]})),
+    ])
+    await service.add_session_to_memory(session([first, repeated]))
+    await service.add_events_to_memory(app_name="shop", user_id="ana", events=[said("The lantern is red", timestamp=time.time() + 1)],
+                                       custom_metadata={"of": words}, session_id="s2")
+    got = await search(service, "lantern red")
+    check(len(got) == 2 and "seven four" not in str(got), f"nothing of it comes back {got}")
+    check("seven four" not in str(events_of(memory, "s1") + events_of(memory, "s2")), "nor is it in the log")
+    private = MemoryEntry(content=types.Content(role="user", parts=[types.Part(text="Ana drinks tea <private>and her pin is 4711")]))
+    await service.add_memory(app_name="shop", user_id="ana", memories=[private], custom_metadata={"note": "a <private>b"})
+    [one] = [one for one in await search(service, "what does Ana drink?") if "tea" in texts([one])[0]]
+    check((texts([one]), one.custom_metadata) == (["Ana drinks tea [private]"], {"note": "a [private]"}), f"private parts are cut {one}")
 
 
 class Scripted(BaseLlm):
@@ -163,11 +187,13 @@ async def runner(memory):
 
 
 def main():
-    given = arguments(__doc__.splitlines()[0])
+    given = arguments(__doc__)
+    is_pinned(PINNED)
     with served(given.program):
         asyncio.run(protocol(InMemoryMemoryService(), "ADK's"))
         asyncio.run(protocol(MnemalMemoryService(Mnemal("protocol")), "ours"))
         asyncio.run(parts(Mnemal("parts")))
+        asyncio.run(erased(Mnemal("erased")))
         asyncio.run(runner(Mnemal("runner")))
         nobody = MnemalMemoryService(Mnemal("s", base_url="http://127.0.0.1:9", key="k"))
         raised(MnemalConnectionError, lambda: none(nobody, "x"))

@@ -16,17 +16,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 HOME = tempfile.TemporaryDirectory()
 os.environ.update(HERMES_HOME=HOME.name, HERMES_YOLO_MODE="1", OPENAI_API_KEY="none")
 
-import suite
-from suite import check
+from framework import HERE, account, arguments, check, is_pinned, served
 
-PACKAGE, VERSION = "hermes-agent", "0.19.0"
-suite.pinned(PACKAGE, VERSION)
+PINNED = "hermes-agent==0.19.0"
+is_pinned(PINNED)
 
 from agent.memory_manager import MemoryManager
 
 from mnemal import Client, Mnemal
 
-PLUGIN = suite.HERE.parents[1] / "hermes"
+PLUGIN = HERE.parents[1] / "hermes"
 home = pathlib.Path(HOME.name)
 
 
@@ -226,10 +225,10 @@ def agent():
         server.shutdown()
 
 
-with suite.server((given := suite.arguments(__doc__)).program):
+with served((given := arguments(__doc__)).program):
     install()
     provider()
     away()
     agent()
 HOME.cleanup()
-suite.finish_own(given, "Hermes Agent", PACKAGE, VERSION, "own checks with its loader, manager and agent; the package has no tests of providers")
+account(given, "Hermes Agent", PINNED, "own checks with its loader, manager and agent; the package has no tests of providers")

@@ -5,10 +5,9 @@ then a few hundred steps of chance are. Needed are llama-index-core and aiosqlit
 """
 
 import asyncio
-import os
 import random
 
-from framework import account, arguments, check, raised, served
+from framework import account, arguments, check, erase, events_of, is_pinned, picture, raised, served, told
 
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import (
@@ -38,7 +37,7 @@ async def kinds(memory):
     messages = [
         ChatMessage(role="system", content="Be brief"),
         ChatMessage(role="user", blocks=[
-            TextBlock(text="I live in Lyon"), ImageBlock(image=os.urandom(300_000), image_mimetype="image/png"),
+            TextBlock(text="I live in Lyon"), ImageBlock(image=picture(300_000), image_mimetype="image/png"),
             TextBlock(text="ö\0"), DocumentBlock(data=b"%PDF", document_mimetype="application/pdf", title="d"), TextBlock(text=""),
         ]),
         ChatMessage(role="assistant", blocks=[
@@ -66,6 +65,26 @@ async def kinds(memory):
     check(isinstance(ana, AsyncDBChatStore), "it is a store")
 
 
+async def erased(memory):
+    """What was erased comes back in no message, whoever says it again and wherever it stands."""
+    store, words = MnemalChatStore(memory=memory, user="ana"), "My locker code is seven four one one"
+    await store.add_messages("erased", [ChatMessage(role="user", content=words), ChatMessage(role="assistant", content="Noted.")])
+    for event in events_of(memory, "erased"):
+        check(not event["content"] or event["content"] not in str(event["metadata"]), f"words stand in no metadata {event}")
+    erase(memory, words, "erased", "ana")
+    repeated = [
+        ChatMessage(role="assistant", content=words),
+        ChatMessage(role="assistant", blocks=[ThinkingBlock(content=words), TextBlock(text=f"Well. {words}. Right?")]),
+        ChatMessage(role="assistant", blocks=[ToolCallBlock(tool_call_id="c", tool_name="note", tool_kwargs={"it": words})]),
+        ChatMessage(role="tool", content=words, additional_kwargs={"tool_call_id": "c", "note": words}),
+    ]
+    _, said = await told(store.add_messages("erased", repeated))
+    got = await store.get_messages("erased")
+    check("seven four" not in str([one.model_dump() for one in got]) and len(got) == 5, f"nothing of it comes back {got}")
+    check(got[2].blocks[1].text == "Well. [forgotten] Right?" and len(said) == 2, f"the rest does, and warnings tell of it {got} {said}")
+    check("seven four" not in str(events_of(memory, "erased")), "nor is it in the log")
+
+
 async def chance(memory, steps):
     """The same steps in both stores give the same."""
     stores = [SQLAlchemyChatStore(table_name="t", async_database_uri="sqlite+aiosqlite:///:memory:"), MnemalChatStore(memory=memory)]
@@ -81,6 +100,9 @@ async def chance(memory, steps):
         key, n, status = dice.choice("ab"), dice.randrange(4), dice.choice([MessageStatus.ACTIVE, MessageStatus.ACTIVE, MessageStatus.ARCHIVED])
         roles = ["user", "assistant", "tool"]
         messages = [ChatMessage(role=dice.choice(roles), content=f"words {dice.randrange(12)}") for _ in range(n + 1)]
+        for place, one in enumerate(messages):
+            # Of what is erased here a user alone may say the same again.
+            one.blocks[0].text += "" if one.role.value == "user" else f" {step} {place}"
         kind = dice.random()
         if kind < 0.3:
             await both(lambda store: store.add_messages(key, messages, status))
@@ -153,9 +175,10 @@ async def agents(memory):
 
 
 def main():
-    given = arguments(__doc__.splitlines()[0])
+    given = arguments(__doc__)
+    is_pinned(PINNED)
     with served(given.program):
-        for part in (kinds, memories, agents):
+        for part in (kinds, erased, memories, agents):
             asyncio.run(part(Mnemal(part.__name__)))
         asyncio.run(chance(Mnemal("chance"), 120))
         nobody = MnemalChatStore(memory=Mnemal("s", base_url="http://127.0.0.1:9", key="k"))

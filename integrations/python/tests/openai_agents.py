@@ -7,10 +7,11 @@ Needed are openai-agents, pytest, pytest-asyncio, inline-snapshot and what `TEST
 import asyncio
 import base64
 import os
+import random
 import sys
 import uuid
 
-from framework import HERE, Counts, account, arguments, check, raised, served, source, told
+from framework import HERE, Counts, account, arguments, check, erase, events_of, is_pinned, picture, raised, served, source, told
 
 from agents import Agent, Runner, function_tool
 from agents.extensions.memory import AsyncSQLiteSession
@@ -18,7 +19,7 @@ from agents.memory import Session, SQLiteSession
 from agents.testing import ScriptedModel
 
 from mnemal import Mnemal, MnemalConnectionError
-from mnemal.items import Entry
+from mnemal._items import Entry
 from mnemal.openai_agents import MnemalSession
 
 PINNED = "openai-agents==0.24.0"
@@ -102,7 +103,7 @@ class Stand(MnemalSession):
         super().__init__(session_id, Mnemal(f"test-{space}"), session_settings=session_settings)
         self._ignore_ids_for_matching = False
         if history:
-            self._list.add([Entry(item) for item in history])
+            self._list.add(*(Entry(item) for item in history))
 
     @property
     def _items(self):
@@ -125,7 +126,7 @@ def ours(space, name="chat", **more):
 
 async def whole_items():
     """Each type of item comes back as it was, in order, and of any size."""
-    picture = "data:image/png;base64," + base64.b64encode(os.urandom(1_500_000)).decode()
+    image = "data:image/png;base64," + base64.b64encode(picture(1_500_000)).decode()
     items = [
         {"role": "user", "content": "I live in Lyon"},
         {"type": "message", "role": "assistant", "id": "msg_1", "status": "completed", "content": [
@@ -137,7 +138,7 @@ async def whole_items():
         {"type": "function_call", "name": "look", "call_id": "c1", "arguments": '{"at": "é"}', "id": "fc_1"},
         {"type": "function_call_output", "call_id": "c1", "output": "a boat"},
         {"type": "function_call_output", "call_id": "c2", "output": [
-            {"type": "input_text", "text": "a picture"}, {"type": "input_image", "image_url": picture},
+            {"type": "input_text", "text": "a picture"}, {"type": "input_image", "image_url": image},
         ]},
         {"type": "computer_call_output", "call_id": "c3", "output": {"type": "computer_screenshot", "file_id": "f"}},
         {"role": "user", "content": ""},
@@ -165,7 +166,63 @@ async def whole_items():
     check(await session.get_items() == [] and await session.pop_item() is None, "all is erased")
     check(not any("Lyon" in hit["text"] for hit in Mnemal("whole").recall("Lyon")), "from recall too")
     _, said = await told(session.add_items(items[:5]))
-    check(await session.get_items() == items[:5] and said == [], f"what was erased may be put again {said}")
+    again = await session.get_items()
+    check((again[0], again[2]) == (items[0], items[2]), f"what a user says again is kept, and so is what nobody says {again}")
+    gone = [*(part.get("text") or part["refusal"] for part in again[1]["content"]), again[3]["arguments"], again[4]["output"]]
+    check(gone == ["[forgotten]"] * 5 and len(said) == 5, f"what others say again stays away, and warnings tell of it {gone} {said}")
+
+
+async def erased():
+    """What was erased comes back in no item, whoever says it again and wherever it stands."""
+    memory, session = Mnemal("erased"), ours("erased", user="ana")
+    words, answer = "My locker code is seven four one one", "The code of your locker is kept safe."
+    await session.add_items([
+        {"role": "user", "content": words},
+        {"role": "assistant", "content": [{"type": "output_text", "text": answer}, {"type": "output_text", "text": "Anything else?"}]},
+        {"role": "user", "content": "No."},
+    ])
+    for event in events_of(memory, "chat", "ana"):
+        check(not event["content"] or event["content"] not in str(event["metadata"]), f"words stand in no metadata {event}")
+    erase(memory, words, "chat", "ana"), erase(memory, answer, "chat", "ana")
+    left = await session.get_items()
+    check([one["role"] for one in left] == ["assistant", "user"], f"an item goes with its words {left}")
+    check([part["text"] for part in left[0]["content"]] == ["[forgotten]", "Anything else?"], f"of two texts one is left {left}")
+    repeated = [
+        {"role": "assistant", "content": words},
+        {"role": "assistant", "content": [{"type": "output_text", "text": f"Of course. {words}. What now?"}]},
+        {"role": "assistant", "content": [{"type": "output_text", "text": answer}, {"type": "refusal", "refusal": words}]},
+        {"type": "function_call", "name": "note", "call_id": "c", "arguments": words},
+        {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_text", "text": words}]},
+        {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": words}]},
+        {"type": "unknown_yet", "deep": [{"said": words}]},
+    ]
+    _, said = await told(session.add_items(repeated))
+    got = (await session.get_items())[2:]
+    check("seven four" not in str(got) and "kept safe" not in str(got), f"nothing of it comes back {got}")
+    check(len(got) == len(repeated) and len(said) == 5, f"each item is there without it, and warnings tell of it {got} {said}")
+    check(got[1]["content"][0]["text"] == "Of course. [forgotten] What now?", f"what is said beside it stays {got[1]}")
+    check("seven four" not in str(events_of(memory, "chat", "ana")), "nor is it in the log")
+    check(not any("seven four" in hit["text"] for hit in memory.recall("locker code", user="ana")), "nor recalled")
+
+
+async def secrets():
+    """Secrets and private parts are cut from every part of an item, as from what is said."""
+    dice = random.Random(5)
+    token = "fm2_" + base64.b64encode(dice.randbytes(600)).decode()
+    hidden = "-----BEGIN RSA PRIVATE KEY-----\n" + base64.encodebytes(dice.randbytes(1_200)).decode() + "-----END RSA PRIVATE KEY-----"
+    long = "some words that fill it up\n" * 420
+    values = [
+        token, "the key is\nAKIAIOSFODNN7EXAMPLE", "\0AKIAIOSFODNN7EXAMPLE", {"password": "hunter2abc"}, 4111111111111111,
+        "<private>hidden</private>", f"{long}<private>hidden {long} hidden</private> end", f"{long}{hidden} {long}",
+    ]
+    session = ours("secrets")
+    await session.add_items([{"type": "unknown_yet", "one": value, "two": {"n": 1}} for value in values])
+    got = await session.get_items()
+    check(len(got) == len(values) and all(one["two"] == {"n": 1} for one in got), f"the items stand {len(got)}")
+    pieces = [token[4:40], "AKIA", "hunter2", "4111111", "hidden", *hidden.split("\n")]
+    found = [piece for piece in pieces if piece in str(got) or piece in str(events_of(Mnemal("secrets"), "chat"))]
+    check(not found, f"nothing of it is kept {found}")
+    check(got[6]["one"].startswith(long) and got[6]["one"].endswith(" end"), "what stands around it is kept")
 
 
 async def owners():
@@ -237,17 +294,18 @@ def suite(given):
         tests.utils.simple_session.SimpleListSession = Stand
         pytest.main([*OPTIONS, "-k", given.k, *TESTS], plugins=[counts])
         os.chdir(HERE)
-    return counts.told()
+    return counts
 
 
 def main():
-    given = arguments(__doc__.splitlines()[0])
+    given = arguments(__doc__)
+    is_pinned(PINNED)
     with served(given.program):
-        for part in (whole_items, owners, runner):
+        for part in (whole_items, erased, secrets, owners, runner):
             asyncio.run(part())
         trouble()
-        done = suite(given)
-    account(given, "OpenAI Agents SDK", PINNED, TESTS, ("pytest", "pytest-asyncio"), **done, left_out=OTHERS)
+        counts = suite(given)
+    account(given, "OpenAI Agents SDK", PINNED, "session tests of openai-agents", TESTS, counts)
 
 
 if __name__ == "__main__":

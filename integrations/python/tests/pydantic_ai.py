@@ -6,10 +6,9 @@ same; then a few hundred steps of chance are. Needed is pydantic-ai-slim.
 
 import asyncio
 import dataclasses
-import os
 import random
 
-from framework import account, arguments, check, raised, served
+from framework import account, arguments, check, erase, events_of, is_pinned, picture, raised, served, told
 
 from pydantic_ai import Agent, DeferredToolRequests
 from pydantic_ai.conversation import Conversation
@@ -31,7 +30,6 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import FunctionModel
 
 from mnemal import Mnemal, MnemalConnectionError
-from mnemal.items import pages
 from mnemal.pydantic_ai import MnemalConversationStore, recall_tool
 
 PINNED = "pydantic-ai-slim==2.68.0"
@@ -56,17 +54,17 @@ async def outcome(act):
 async def kinds(memory):
     """Every kind of part comes back whole."""
     store = MnemalConversationStore(memory)
-    picture = BinaryImage(os.urandom(400_000), media_type="image/png")
+    image = BinaryImage(picture(400_000), media_type="image/png")
     messages = [
         ModelRequest(
-            parts=[SystemPromptPart("Be brief"), UserPromptPart(["I live in Lyon", picture, ImageUrl("https://x.org/y.png"), "ö\0"])],
+            parts=[SystemPromptPart("Be brief"), UserPromptPart(["I live in Lyon", image, ImageUrl("https://x.org/y.png"), "ö\0"])],
             instructions="Be kind",
         ),
         ModelResponse(
             parts=[
                 ThinkingPart("hm", signature="s" * 20_000), TextPart("Let me look."), TextPart(""),
                 ToolCallPart("look", {"at": "é", "n": [1, None]}, "c1"), ToolCallPart("look", '{"at":"x"}', "c2"),
-                FilePart(picture),
+                FilePart(image),
             ],
             model_name="scripted", provider_details={"a": {"b": 1}},
         ),
@@ -83,11 +81,10 @@ async def kinds(memory):
     check(not memory.recall("Lyon", user="ben"), "to nobody else")
     rome, oslo = asked("And Rome?"), asked("And Oslo?")
     await store.save(dataclasses.replace(got, messages=[*got.messages, rome]))
-    said = list(pages(lambda **place: memory.client.event_list(memory.space, session="kinds", user="ana", limit=200, **place)))
-    memory.client.event_forget(memory.space, next(one["id"] for one in said if one["content"] == "Let me look."))
+    erase(memory, "Let me look.", "kinds", "ana")
     left = await store.load("kinds")
     check(left.messages == [messages[0], *messages[2:], rome], f"a message that is forgotten is left out {len(left.messages)}")
-    memory.client.event_forget(memory.space, next(one["id"] for one in said if one["content"] == "And Rome?"))
+    erase(memory, "And Rome?", "kinds", "ana")
     left = await store.load("kinds")
     check(left.messages == [messages[0], *messages[2:]], f"the newest too {len(left.messages)}")
     await store.save(dataclasses.replace(left, messages=[*left.messages, oslo]))
@@ -96,9 +93,29 @@ async def kinds(memory):
     check(await store.load("kinds") is not None, "nobody deletes another's")
     await store.delete("kinds", scope="ana")
     check(await store.load("kinds") is None and not memory.recall("Lyon", user="ana"), "what is deleted is erased")
-    again = Conversation(messages=[asked("I live in Lyon"), answered("Let me look.")], conversation_id="kinds")
+    again = Conversation(messages=[asked("I live in Lyon"), answered("A fine town.")], conversation_id="kinds")
     await store.save(again, scope="ana")
-    check((await store.load("kinds")).messages == again.messages, "the id is free again, and the same may be said")
+    check((await store.load("kinds")).messages == again.messages, "the id is free again, and a user may say the same")
+
+
+async def erased(memory):
+    """What was erased comes back in no message, whoever says it again and wherever it stands."""
+    store, words = MnemalConversationStore(memory), "My locker code is seven four one one"
+    await store.save(Conversation(messages=[asked(words), answered("Noted.")], conversation_id="erased"), scope="ana")
+    for event in events_of(memory, "erased"):
+        check(not event["content"] or event["content"] not in str(event["metadata"]), f"words stand in no metadata {event}")
+    erase(memory, words, "erased", "ana")
+    loaded = await store.load("erased")
+    loaded.messages += [
+        answered(words),
+        ModelResponse(parts=[ThinkingPart(words), TextPart(f"Well. {words}. Right?"), ToolCallPart("note", {"it": words}, "c")]),
+        ModelRequest(parts=[ToolReturnPart("note", words, "c")], instructions=words),
+    ]
+    _, said = await told(store.save(loaded))
+    got = (await store.load("erased")).messages
+    check("seven four" not in str(got) and len(got) == 4, f"nothing of it comes back {got}")
+    check(got[2].parts[1].content == "Well. [forgotten] Right?" and len(said) == 2, f"the rest does, and warnings tell of it {got} {said}")
+    check("seven four" not in str(events_of(memory, "erased")), "nor is it in the log")
 
 
 async def conflicts(memory):
@@ -158,7 +175,12 @@ async def chance(memory, steps):
                     message.timestamp = stamp
             conversation.messages += messages
             if rewrites and len(conversation.messages) > 3:
-                conversation = Conversation(messages=conversation.messages[1:], conversation_id=name, revision=conversation.revision)
+                # What a model said before may be erased meanwhile: it says something else.
+                left = [
+                    ModelResponse(parts=[TextPart(f"{step} anew {n}")], timestamp=stamp) if isinstance(one, ModelResponse) else one
+                    for n, one in enumerate(conversation.messages[1:])
+                ]
+                conversation = Conversation(messages=left, conversation_id=name, revision=conversation.revision)
             return len(await store.save(conversation, scope=scope))
 
         async def branch(store, _):
@@ -222,9 +244,10 @@ async def agents(memory):
 
 
 def main():
-    given = arguments(__doc__.splitlines()[0])
+    given = arguments(__doc__)
+    is_pinned(PINNED)
     with served(given.program):
-        for part in (kinds, conflicts, agents):
+        for part in (kinds, erased, conflicts, agents):
             asyncio.run(part(Mnemal(part.__name__)))
         asyncio.run(chance(Mnemal("chance"), 150))
         nobody = MnemalConversationStore(Mnemal("s", base_url="http://127.0.0.1:9", key="k"))

@@ -9,11 +9,10 @@ import threading
 import uuid
 import warnings
 
-import suite
-from suite import check, raised
+from framework import Counts, account, arguments, check, erase, events_of, is_pinned, raised, run_tests, served, source
 
-PACKAGE, VERSION = "strands-agents", "1.62.0"
-suite.pinned(PACKAGE, VERSION)
+PINNED = "strands-agents==1.62.0"
+is_pinned(PINNED)
 
 import strands.session.file_session_manager
 from strands import Agent, tool
@@ -55,14 +54,14 @@ class FileStand(RepositorySessionManager, Stand, SessionRepository):
 
 
 def own_tests():
-    counts = suite.Counts(OTHERS)
+    counts = Counts(OTHERS)
     strands.session.file_session_manager.FileSessionManager = FileStand
-    with suite.source(PACKAGE, VERSION) as root:
+    with source(PINNED) as root:
         sys.path.insert(0, str(root))
         import tests.fixtures.mock_session_repository
 
         tests.fixtures.mock_session_repository.MockedSessionRepository = Stand
-        suite.run_tests(root, FILES, counts)
+        run_tests(root, FILES, counts)
     return counts
 
 
@@ -245,8 +244,37 @@ def contents():
     check(error.code == "invalid_request", f"an id that is too long is told {error}")
 
 
-with suite.server((given := suite.arguments(__doc__)).program):
+def erased():
+    """What was erased comes back in no message, whoever says it again and wherever it stands."""
+    memory = Mnemal("erased")
+    repository, words = MnemalSessionRepository(memory, user="ana"), "My locker code is seven four one one"
+    repository.create_session(Session("s", SessionType.AGENT))
+    kept = {"role": "assistant", "content": [{"text": words}, {"reasoningContent": {"reasoningText": {"text": words}}}, {"text": "Noted."}]}
+    repository.create_message("s", "a", SessionMessage(kept, 0))
+    for event in events_of(memory, "s", "ana"):
+        check(not event["content"] or event["content"] not in str(event["metadata"]), f"words stand in no metadata {event}")
+    changed = {"role": "assistant", "content": [*kept["content"], {"text": "Anything else?"}]}
+    repository.update_message("s", "a", SessionMessage(changed, 0))
+    check(repository.read_message("s", "a", 0).message == changed, "a message that is changed says what it said before")
+    check(sum(event.get("content") == words for event in events_of(memory, "s", "ana")) == 1, "which is not said twice")
+    erase(memory, words, "s", "ana")
+    back = repository.read_message("s", "a", 0).message["content"]
+    check("seven four" not in str(back) and back[2:] == changed["content"][2:], f"what is erased is gone from all of it {back}")
+    use = {"toolUse": {"toolUseId": "1", "name": "f", "input": {"it": 1}}}
+    told = {"toolResult": {"toolUseId": "1", "status": "success", "content": [{"text": words}]}}
+    with warnings.catch_warnings(record=True):
+        repository.create_message("s", "a", SessionMessage({"role": "user", "content": [use, told, {"text": f"Well. {words}. Right?"}]}, 1))
+        repository.create_agent("s", SessionAgent("a", {"note": words}, {}))
+    back = repository.read_message("s", "a", 1).message["content"]
+    check(back[1]["toolResult"]["content"] == [{"text": "[forgotten]"}], f"a tool does not bring it back {back}")
+    check(repository.read_agent("s", "a").state == {"note": "[forgotten]"}, "nor does a state")
+    log = [event for event in events_of(memory, "s", "ana") if event.get("role") != "user"]
+    check("seven four" not in str(log), f"nor is it in the log {log}")
+
+
+with served((given := arguments(__doc__)).program):
     agents()
     contents()
+    erased()
     counts = own_tests()
-suite.finish(given, "Strands Agents", PACKAGE, VERSION, "session tests of strands-agents", FILES, counts)
+account(given, "Strands Agents", PINNED, "session tests of strands-agents", FILES, counts)
