@@ -56,7 +56,7 @@ fn panel(file: &Value, set: &str, title: &str) -> Option<Panel> {
         x: X,
         y: Y,
         series: series.collect(),
-        right: 84.0,
+        right: 100.0,
     })
 }
 

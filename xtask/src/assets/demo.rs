@@ -1,7 +1,7 @@
 //! Output of the demo as a README shows it: the same in each run, and short.
 //!
 //! Times, ids and the day of the run give way to fixed ones of the same form, and a measured duration to an ellipsis. Long lists,
-//! long rows and the later questions are cut, and each cut says so.
+//! most long rows and the later questions are cut, and each cut says so.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,16 @@ const QUESTIONS: usize = 2;
 const HEAD: usize = 3;
 /// Rows up to which a list is shown in full.
 const LONG: usize = 5;
+/// Indents of the further rows of an answer, whose text is behind rank and score, and of a sentence.
+const ANSWER: usize = 11;
+const SENTENCE: usize = 2;
 /// Step to which the tokens of the fences are rounded; they vary with the random characters in them.
 const ROUNDED: u64 = 10;
 
 /// Returns the rows of the window for what the demo printed.
 pub(super) fn rows(printed: &str) -> Vec<String> {
     let lines: Vec<String> = settled(&fixed(printed));
-    shortened(&asked(&lines)).iter().map(|line| cut(line)).collect()
+    shortened(&asked(&lines)).iter().flat_map(|line| fitted(line)).collect()
 }
 
 /// Replaces ids, the day and the duration by fixed ones.
@@ -124,6 +127,27 @@ fn shortened(lines: &[String]) -> Vec<String> {
     out
 }
 
+/// Fits a line into the window: a right answer and a sentence go on in a further row, anything else is cut.
+fn fitted(line: &str) -> Vec<String> {
+    let indent = match line.chars().next() {
+        Some('✓') => ANSWER,
+        Some(first) if first.is_alphabetic() => SENTENCE,
+        _ => return vec![cut(line)],
+    };
+    let (mut rows, mut row) = (Vec::new(), String::new());
+    for (at, word) in line.split(' ').enumerate() {
+        if at > 0 && row.chars().count() + 1 + word.chars().count() > COLUMNS {
+            rows.push(cut(&row));
+            row = " ".repeat(indent);
+        } else if at > 0 {
+            row.push(' ');
+        }
+        row.push_str(word);
+    }
+    rows.push(cut(&row));
+    rows
+}
+
 /// Cuts a line at the width of the window.
 fn cut(line: &str) -> String {
     if line.chars().count() <= COLUMNS {
@@ -181,6 +205,20 @@ mod tests {
         assert_eq!((has("? question 2"), has("? question 3"), has("  … 2 more questions")), (1, 0, 1));
         assert!(rows.iter().all(|row| row.chars().count() <= COLUMNS));
         assert!(rows.last().unwrap().ends_with("x…"));
+    }
+
+    #[test]
+    fn an_answer_goes_on_in_the_next_row_and_another_hit_is_cut() {
+        let text = "word ".repeat(30);
+        let right = rows(&format!("✓ 1  0.33  {text}end"));
+        assert_eq!(right.len(), 2);
+        assert!(
+            right[0].starts_with("✓ 1  0.33  word") && right[1].starts_with("           word"),
+            "{right:?}"
+        );
+        assert_eq!(right.join(" ").split_whitespace().filter(|word| *word == "word").count(), 30);
+        let other = rows(&format!("  2  0.31  {text}end"));
+        assert!(other.len() == 1 && other[0].ends_with('…'), "{other:?}");
     }
 
     #[test]

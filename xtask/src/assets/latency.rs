@@ -68,14 +68,14 @@ pub(super) fn drawn(results: &[Value]) -> Result<String> {
             x: STORED,
             y: SEARCH,
             series: stores,
-            right: 104.0,
+            right: 110.0,
         },
         Panel {
             title: "mnemal up to a million events".to_owned(),
             x: GROWING,
             y: ANSWER,
             series: figures,
-            right: 112.0,
+            right: 138.0,
         },
     ];
     Ok(plot::picture(
