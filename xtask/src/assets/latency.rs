@@ -90,8 +90,8 @@ fn stores(file: &Value) -> Vec<Series> {
         |run: &Value| run.pointer("/result/rows").and_then(Value::as_array).cloned().unwrap_or_default();
     let is_made =
         |row: &Value| row.get("set").and_then(Value::as_str).is_some_and(|set| set.starts_with(MADE));
-    let runs = file.get("runs").and_then(Value::as_array).into_iter().flatten().map(rows);
-    let rows = runs.filter(|rows| rows.iter().any(is_made)).next_back().unwrap_or_default();
+    let mut runs = file.get("runs").and_then(Value::as_array).into_iter().flatten().map(rows);
+    let rows = runs.rfind(|rows| rows.iter().any(is_made)).unwrap_or_default();
     let made: Vec<Value> = rows.into_iter().filter(is_made).collect();
     let line = |&(store, class, name): &(&str, &'static str, &str)| {
         let rows = made.iter().filter(|row| row.get("peer").and_then(Value::as_str) == Some(store));

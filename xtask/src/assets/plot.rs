@@ -129,14 +129,14 @@ fn axes(out: &mut String, panel: &Panel, area: Area) {
     let edge = area.left - 30.0;
     text(out, "t", (edge, 24.0), &panel.title);
     text(out, "", (edge, area.top - 14.0), panel.y.name);
-    for (value, mark) in panel.y.marks {
-        let y = panel.y.place(*value, area.bottom, area.top);
+    for &(value, mark) in panel.y.marks {
+        let y = panel.y.place(value, area.bottom, area.top);
         let (left, right, height) = (length(area.left), length(area.right), length(y));
         let _ = writeln!(out, "<path class=\"g\" d=\"M{left} {height}H{right}\"/>");
         text(out, "e", (area.left - 7.0, y + 4.0), mark);
     }
-    for (value, mark) in panel.x.marks {
-        let x = panel.x.place(*value, area.left, area.right);
+    for &(value, mark) in panel.x.marks {
+        let x = panel.x.place(value, area.left, area.right);
         text(out, "c", (x, area.bottom + 18.0), mark);
     }
     let middle = f64::midpoint(area.left, area.right);
