@@ -7,6 +7,7 @@
     reason = "a tool of developers speaks to its terminal; its standard output is no protocol"
 )]
 
+mod assets;
 mod bench;
 mod benchmarks;
 mod ci;
@@ -15,6 +16,7 @@ mod command;
 mod designs;
 mod embedder;
 mod features;
+mod glossary;
 mod models;
 mod source;
 mod tidy;
@@ -48,6 +50,8 @@ fn run(arguments: &[String]) -> Result<()> {
         "features" => features::run(&root, rest),
         "bench" => bench::run(&root, rest),
         "benchmarks" => benchmarks::run(&root, rest),
+        "assets" => assets::run(&root, rest),
+        "glossary" => glossary::run(&root, rest),
         "designs" => designs::run(&root, rest),
         "torture" => torture::run(&root, rest),
         "embedder" => embedder::run(&root, rest),
@@ -73,6 +77,9 @@ cargo xtask COMMAND
                --spec FILE [--crate NAME] [--json] [--strict]
   bench        measurements, in release builds: NAME [ARGUMENTS], or --list; --dist for the build that is shipped
   benchmarks   writes docs/benchmarks.md from docs/results; --data DIR [NAME ...] measures these anew before
+  assets       the pictures of the README, in docs/assets: plots of docs/results, and the demo as it runs
+               --plots for the plots alone, --program PATH for a demo that is already built
+  glossary     writes docs/glossary.md from docs/glossary.toml and the documents of the types; --check only compares
   designs      every promise of the four source designs, tried with the program: --json, --only TEXT, --write
   torture      kills, power cuts, failures and damage, in release builds: NAME [ARGUMENTS], or --list
   embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]
@@ -100,6 +107,8 @@ mod tests {
             "features",
             "bench",
             "benchmarks",
+            "assets",
+            "glossary",
             "designs",
             "torture",
             "embedder",

@@ -17,7 +17,9 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use crate::assets;
 use crate::benchmarks;
+use crate::glossary;
 use crate::workspace::Tree;
 
 /// One violation of a rule.
@@ -76,15 +78,26 @@ const RULES: &[(&str, Rule)] = &[
     ("sleep", sites::no_sleeping_tests),
     ("adr", decisions::adr_numbers_and_index),
     ("adr-length", decisions::adr_length),
-    ("glossary", decisions::glossary),
+    ("glossary", page_of_words),
     ("requirements", requirements::cited_ids),
     ("workshop", workshop::words),
     ("benchmarks", page_of_benchmarks),
+    ("plots", plots_of_results),
 ];
 
 /// The page of benchmarks says what the files of results say.
 fn page_of_benchmarks(tree: &Tree) -> Vec<Finding> {
     benchmarks::fault(tree).map(|fault| Finding::at(benchmarks::PAGE, fault)).into_iter().collect()
+}
+
+/// The plots of the README show what the files of results say.
+fn plots_of_results(tree: &Tree) -> Vec<Finding> {
+    assets::faults(tree).into_iter().map(|(path, fault)| Finding::at(path, fault)).collect()
+}
+
+/// The glossary says what the documents of its types say.
+fn page_of_words(tree: &Tree) -> Vec<Finding> {
+    glossary::fault(tree).map(|fault| Finding::at(glossary::PAGE, fault)).into_iter().collect()
 }
 
 /// Runs every rule over the workspace, prints findings and figures, and fails if a rule was broken.

@@ -51,7 +51,7 @@ pub enum EventKind {
         /// Whether the call succeeded.
         ok: bool,
     },
-    /// An observation by the host.
+    /// Something that the host observed and reports, such as the end of a task.
     Observation,
     /// Text of a file.
     Document,
@@ -397,7 +397,7 @@ impl NewEvent {
     }
 }
 
-/// A stored event.
+/// A recorded unit of the log: a message, a tool call or its result, an observation, a document, a decision or an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Its id.

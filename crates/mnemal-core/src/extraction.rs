@@ -153,7 +153,7 @@ impl EntityKind {
     }
 }
 
-/// One claim: a statement about a subject.
+/// A claim: a statement about a subject that an extractor read in a text, with its words and a confidence.
 ///
 /// It becomes a fact only after entity resolution and conflict resolution; no extractor reads or writes facts.
 #[derive(Clone, Debug, PartialEq)]

@@ -28,7 +28,7 @@ pub struct Forget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TombstoneHash(pub [u8; 16]);
 
-/// The tombstone of an erased event.
+/// Keyed hashes of an erased event's text, which keep the text from coming back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tombstone {
     /// The event.

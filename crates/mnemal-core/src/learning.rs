@@ -154,7 +154,7 @@ pub enum Verdict {
     Refuted(Timestamp),
 }
 
-/// One version of a note, or one learning.
+/// One thing that was learned, in one version: a note, a preference, an anti-pattern, an insight, or the reliability of a tool.
 ///
 /// What is learned from a message of the user has its own key (`learned/…`), and each message on the same subject is a version:
 /// the active one is the newest with enough evidence, so a row rests on one message and is erased with it.

@@ -189,7 +189,7 @@ impl Span {
     }
 }
 
-/// The position of a statement in the log.
+/// The position of a statement in the log: an event, and the bytes in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Source {
     /// The event.
@@ -205,7 +205,7 @@ impl Source {
     }
 }
 
-/// The producer of a derived record. Changed output needs a new version.
+/// The code that made a derived record, and the version of its output. Changed output needs a new version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Producer {
     /// The code, `learnings/notes`.

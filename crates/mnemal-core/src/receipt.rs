@@ -223,7 +223,7 @@ pub struct BlockReceipt {
     pub hash: [u8; 32],
 }
 
-/// The receipt of one context.
+/// The account of one context: the source of every line, and the reason for every omission.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Receipt {
     /// Its id.

@@ -37,7 +37,7 @@ impl<T: PartialEq> Within<T> {
     }
 }
 
-/// The scope of a request.
+/// Whose memory a request is about: a space, and in it everything or one user, agent or conversation.
 ///
 /// There is no `Default`, no `Option<Scope>` and no `From<&str>`: a request without a scope does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -124,7 +124,7 @@ pub struct SummaryLine {
     pub level: Level,
 }
 
-/// A node with its text.
+/// One place in the summary tree, such as a conversation or a day, with the sentences that stand for its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SummaryNode {
     /// Its position.

@@ -171,7 +171,7 @@ impl MatchReason {
     }
 }
 
-/// A found event.
+/// An event that a recall found, with its score, its evidence and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The event in its current state in the log.

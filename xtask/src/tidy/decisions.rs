@@ -1,11 +1,10 @@
-//! Decision records are numbered without gaps and listed in their index; the glossary exists.
+//! Decision records are numbered without gaps, short, and listed in their index.
 
 use super::Finding;
 use crate::workspace::Tree;
 
 const FOLDER: &str = "docs/adr/";
 const INDEX: &str = "docs/adr/README.md";
-const GLOSSARY: &str = "docs/glossary.md";
 
 /// Records are named `NNNN-title.md`, numbered from 0001 without gaps or repeats, and listed in the index.
 pub(super) fn adr_numbers_and_index(tree: &Tree) -> Vec<Finding> {
@@ -52,16 +51,6 @@ pub(super) fn adr_length(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The words of the project are explained in one place.
-pub(super) fn glossary(tree: &Tree) -> Vec<Finding> {
-    let words =
-        tree.file(GLOSSARY).map_or(0, |file| file.text.lines().filter(|l| l.starts_with("| `")).count());
-    if words > 0 {
-        return Vec::new();
-    }
-    vec![Finding::at(GLOSSARY, "has no table of words, one row for each: | `word` | meaning |")]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,9 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_without_index_or_glossary_is_found() {
+    fn a_tree_without_index_is_found() {
         assert_eq!(check(adr_numbers_and_index, &[]), ["docs/adr/README.md: does not exist"]);
-        assert_eq!(check(glossary, &[]).len(), 1);
-        assert_eq!(check(glossary, &[("docs/glossary.md", "| `event` | a recorded unit |\n")]), [""; 0]);
     }
 }

@@ -62,7 +62,7 @@ pub trait Pass: Debug + Send + Sync + 'static {
     async fn run(&self, permit: &mut BackgroundPermit) -> Result<PassOutcome>;
 }
 
-/// The ledger of background work of one space.
+/// The ledger of background work in one space: which pass ran when, over what, and with which result.
 ///
 /// Guarantees: a line replaces the one with the same book and key; lines survive a restart.
 /// Not guaranteed: completeness. After a lost ledger everything runs once more, and no data is lost.
