@@ -42,7 +42,8 @@ pub(super) fn of_program(root: &Path, triple: &str) -> Result<Vec<Crate>> {
         .args(["--prefix", "none", "--format", "{p}"].map(str::to_owned))
         .read(root)?;
     let metadata = ["metadata", "--format-version", "1", "--filter-platform", triple];
-    let metadata = serde_json::from_str(&Line::new("cargo", &metadata).read(root)?);
+    let metadata: serde_json::Result<Value> =
+        serde_json::from_str(&Line::new("cargo", &metadata).read(root)?);
     read(&tree, &metadata.context("cannot read cargo metadata")?)
 }
 

@@ -12,7 +12,7 @@ use super::dependencies::{self, Crate};
 /// How the names of files begin that hold a license or a notice.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 /// Folders below the root of a crate in which one is searched: code in C lies in some.
-const DEPTH: usize = 3;
+const DEPTH: usize = 4;
 /// Most bytes of such a file.
 const LONGEST: u64 = 200_000;
 
