@@ -226,7 +226,8 @@ fn is_there(root: &Path, program: &str) -> Result<bool> {
     Ok(false)
 }
 
-fn target(root: &Path) -> Result<PathBuf> {
+/// Returns the target folder.
+pub(crate) fn target(root: &Path) -> Result<PathBuf> {
     let metadata = Line::new("cargo", &["metadata", "--no-deps", "--format-version", "1"]).read(root)?;
     let metadata: serde_json::Value =
         serde_json::from_str(&metadata).context("cannot read cargo metadata")?;

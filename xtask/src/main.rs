@@ -1,6 +1,6 @@
 //! Checks, benches and recipes of the workspace: `cargo xtask COMMAND`.
 //!
-//! This program reads metadata and text; it links no crate of the workspace.
+//! This program reads metadata and text, and packs what was built; it links no crate of the workspace.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -14,6 +14,7 @@ mod ci;
 mod clients;
 mod command;
 mod designs;
+mod dist;
 mod embedder;
 mod features;
 mod glossary;
@@ -53,6 +54,7 @@ fn run(arguments: &[String]) -> Result<()> {
         "assets" => assets::run(&root, rest),
         "glossary" => glossary::run(&root, rest),
         "designs" => designs::run(&root, rest),
+        "dist" => dist::run(&root, rest),
         "torture" => torture::run(&root, rest),
         "embedder" => embedder::run(&root, rest),
         "models" => models::run(&root, rest),
@@ -83,8 +85,12 @@ cargo xtask COMMAND
   designs      every promise of the four source designs, tried with the program: --json, --only TEXT, --write
   torture      kills, power cuts, failures and damage, in release builds: NAME [ARGUMENTS], or --list
   embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]
-  models       weights of transformers, which are no part of mnemal: list, or fetch NAME --to FOLDER",
-        ci::help()
+  models       weights of transformers, which are no part of mnemal: list, or fetch NAME --to FOLDER
+  dist         packages, from the program built with the profile `dist`: [--out FOLDER] [--program FILE] [--check]
+               and some of these, or `packages` for those of this platform, or `index` for the last three:
+{}",
+        ci::help(),
+        dist::help()
     )
 }
 
@@ -113,6 +119,7 @@ mod tests {
             "torture",
             "embedder",
             "models",
+            "dist",
         ];
         for command in commands {
             assert!(help().lines().any(|line| line.trim_start().starts_with(command)), "{command}");

@@ -11,6 +11,7 @@ mod ingest;
 mod memory;
 mod model;
 mod models;
+mod pages;
 mod rebuild;
 mod serve;
 mod session;
@@ -34,6 +35,7 @@ pub(crate) use self::ingest::{Inbox, Ingest};
 pub(crate) use self::memory::{MemoryCall, MemoryVerb, NoteFilter, VerbTarget};
 pub(crate) use self::model::Model;
 pub(crate) use self::models::Models;
+pub(crate) use self::pages::{Completions, Man};
 pub(crate) use self::rebuild::{Rebuild, Reindex};
 pub(crate) use self::serve::{Key, Serve};
 pub(crate) use self::session::{Session, SessionCompress};
@@ -233,6 +235,10 @@ pub(crate) enum Command {
     Hook(Hook),
     /// Put mnemal into the settings of a client: shows the change, asks, and keeps a copy.
     Setup(Setup),
+    /// Print the script by which a shell completes commands and options.
+    Completions(Completions),
+    /// Write the pages of the manual into a folder, one for each command.
+    Man(Man),
 }
 
 /// `remember`.

@@ -29,6 +29,7 @@ mod memory_tool;
 mod model;
 mod models;
 mod only_user;
+mod pages;
 mod rebuild;
 mod recall;
 mod recover;
@@ -223,6 +224,8 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Health(call) => health::run(&global, &call, output).await,
         Command::Models(call) => models::run(&call, output),
         Command::Setup(call) => setup::run(&global, &call, output),
+        Command::Completions(call) => pages::completions(&call, output),
+        Command::Man(call) => pages::man(&call, output),
         // Handled in `main`, which enforces the deadline of hooks.
         Command::Hook(_) => Ok(0),
     }

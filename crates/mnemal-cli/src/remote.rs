@@ -43,7 +43,15 @@ pub(crate) fn through(
     output: &Output,
 ) -> Option<u8> {
     let url = named(global)?;
-    if matches!(command, Command::Setup(_) | Command::Models(_) | Command::Demo | Command::Health(_)) {
+    if matches!(
+        command,
+        Command::Setup(_)
+            | Command::Models(_)
+            | Command::Demo
+            | Command::Health(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+    ) {
         return None;
     }
     let answered = match forward(&url, global, command, arguments) {

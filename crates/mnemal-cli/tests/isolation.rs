@@ -138,7 +138,9 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("models list", None), // files of this machine, which hold no words of a space
     ("models add", None),
     ("models remove", None),
-    ("setup", None), // changes the settings of a client
+    ("setup", None),       // changes the settings of a client
+    ("completions", None), // says what commands there are
+    ("man", None),
 ];
 
 /// The calls of each tool.

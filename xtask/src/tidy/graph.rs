@@ -35,6 +35,8 @@ const FENCES: &[(&str, &[&str])] = &[
     ("axum", &["mnemal-server"]),
     ("bpe-openai", &["mnemal-providers"]),
     ("clap", &["mnemal-cli", "xtask", "mnemal-benches"]),
+    ("clap_complete", &["mnemal-cli"]),
+    ("clap_mangen", &["mnemal-cli"]),
     ("csv", &["mnemal-providers"]),
     ("etcetera", &["mnemal-cli"]),
     ("hnsw_rs", &["mnemal-recall"]),
@@ -77,7 +79,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("tower", &["mnemal-server"]),
     ("tower-http", &["mnemal-server"]),
     ("unicode-segmentation", &["mnemal-text"]),
-    ("zip", &["mnemal-benches", "mnemal-providers"]),
+    ("zip", &["mnemal-benches", "mnemal-providers", "xtask"]),
 ];
 
 /// Members that may derive or call serialization: each has a boundary with an outside format.

@@ -10,7 +10,7 @@ use super::Args;
 const WIDTH: usize = 80;
 
 /// The commands by task, the most frequent first.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("Start", &["init", "demo", "setup", "status", "doctor"]),
     ("Remember and find", &["remember", "recall", "ask", "context", "log", "session", "working"]),
     (
@@ -21,6 +21,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Bring in and take out", &["import", "ingest", "inbox", "export", "graph"]),
     ("Serve programs", &["serve", "mcp", "hook", "memory-tool", "key", "health", "model", "models"]),
     ("Look after spaces", &["space", "backup", "restore", "check", "rebuild", "reindex", "recover"]),
+    ("In your shell", &["completions", "man"]),
 ];
 
 /// Returns the command line definition with its help.
