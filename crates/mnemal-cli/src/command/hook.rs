@@ -157,7 +157,7 @@ mod tests {
             "mnemal --db x.db hook claude-code stop --wrong",
             "mnemal -s work --json hook claude-code nonsense",
             "mnemal --space=work hook",
-            "mnemal --server http://localhost:6767 hook",
+            "mnemal --server http://localhost:14767 hook",
         ] {
             assert!(called(line), "{line}");
         }
