@@ -9,6 +9,7 @@ mod config;
 mod coverage;
 mod errand;
 mod failure;
+mod host;
 mod http;
 mod nested;
 mod output;

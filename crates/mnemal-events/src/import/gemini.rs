@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use mnemal_core::{EventId, EventKind, Metadata, ToolName};
 use serde_json::Value;
 
+use super::codex::without_elements;
 use super::json::{self, Object};
 use super::moment::Moments;
 use super::turn::{Said, Turns};
@@ -88,6 +89,8 @@ impl GeminiCli {
         // What its person typed, without what the program put beside it.
         let shown = message.get("displayContent").filter(|shown| !shown.is_null());
         let content = parts(shown.or_else(|| message.get("content")));
+        // The program puts the words of hooks into an element behind the prompt.
+        let content = if kind == EventKind::UserMessage { without_elements(&content) } else { content };
         let calls = message.get("toolCalls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         // The program rewrites a message whenever something about it changes.
         let mut given = match self.given.remove(&name) {
