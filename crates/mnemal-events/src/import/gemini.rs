@@ -90,7 +90,10 @@ impl GeminiCli {
         let shown = message.get("displayContent").filter(|shown| !shown.is_null());
         let content = parts(shown.or_else(|| message.get("content")));
         // The program puts the words of hooks into an element behind the prompt.
-        let content = if kind == EventKind::UserMessage { without_elements(&content) } else { content };
+        let content = match without_elements(&content) {
+            own if kind == EventKind::UserMessage && own != content => own.trim().to_owned(),
+            _ => content,
+        };
         let calls = message.get("toolCalls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         // The program rewrites a message whenever something about it changes.
         let mut given = match self.given.remove(&name) {
