@@ -74,8 +74,9 @@ pub(crate) struct Hooks {
 /// The form in which hooks are set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wiring {
-    /// Groups of commands below `hooks` and the event, with time limits in this part of a second.
-    Groups { per_second: u32 },
+    /// Groups of commands below `hooks` and the event, with time limits in a part of a second, and a longest one in seconds at the
+    /// end of a session.
+    Groups { per_second: u32, end: u32 },
     /// Commands below `hooks` and the event, with time limits in seconds, in a file that states its version.
     Commands { version: u32 },
     /// A file of its own with this program.

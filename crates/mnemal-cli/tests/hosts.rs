@@ -157,8 +157,11 @@ fn gemini_cli_is_captured_from_its_transcript_without_the_words_of_hooks() {
         "<hook_context>&lt;mnemal-context nonce=\"1\"&gt; we use npm &lt;/mnemal-context&gt;</hook_context>";
     let text = lines(&[
         json!({"sessionId": "g1", "projectHash": "h", "startTime": "2026-03-02T09:40:00.000Z", "kind": "main"}),
+        json!({"$set": {"messages": [{"id": "m0", "timestamp": "2026-03-02T09:40:00.000Z", "type": "user",
+            "content": [{"text": "<session_context>\nThis is the Gemini CLI.\n</session_context>"}]}]}}),
         json!({"id": "m1", "timestamp": "2026-03-02T09:40:00.000Z", "type": "user",
-            "content": [{"text": SAID}, {"text": context}]}),
+            "content": [{"text": format!("{context}\n\n{SAID}")}, {"text": context}],
+            "displayContent": [{"text": format!("{context}\n\n{SAID}")}]}),
         json!({"id": "m2", "timestamp": "2026-03-02T09:40:05.000Z", "type": "gemini", "content": ANSWERED}),
         json!({"$set": {"lastUpdated": "2026-03-02T09:40:05.000Z"}}),
     ]);
@@ -171,7 +174,8 @@ fn gemini_cli_is_captured_from_its_transcript_without_the_words_of_hooks() {
     }
     assert_eq!(desk.events(), turn("g1", "gemini-cli"), "{}", desk.log());
     let input = json!({"session_id": "g2", "transcript_path": "", "cwd": desk.project(),
-        "hook_event_name": "BeforeAgent", "timestamp": "2026-03-02T10:40:06.000Z", "prompt": ASKED});
+        "hook_event_name": "BeforeAgent", "timestamp": "2026-03-02T10:40:06.000Z",
+        "prompt": format!("{context}\n\n{ASKED}")});
     nested(&desk.hook("gemini-cli", "BeforeAgent", &input), "BeforeAgent", "5544");
     assert_eq!(desk.log(), "");
 }

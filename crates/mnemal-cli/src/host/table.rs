@@ -39,7 +39,7 @@ pub(crate) static HOSTS: [Host; 10] = [
         hooks: Some(Hooks {
             user: &[Spot(CLAUDE, "settings.json")],
             project: &[Spot(Root::Project, ".claude/settings.json")],
-            wiring: Wiring::Groups { per_second: 1 },
+            wiring: Wiring::Groups { per_second: 1, end: 10 },
             events: &[
                 ("SessionStart", SessionStart),
                 ("UserPromptSubmit", UserPromptSubmit),
@@ -64,7 +64,7 @@ pub(crate) static HOSTS: [Host; 10] = [
         hooks: Some(Hooks {
             user: &[Spot(CODEX, "hooks.json")],
             project: &[Spot(Root::Project, ".codex/hooks.json")],
-            wiring: Wiring::Groups { per_second: 1 },
+            wiring: Wiring::Groups { per_second: 1, end: 3 },
             events: &[
                 ("SessionStart", SessionStart),
                 ("UserPromptSubmit", UserPromptSubmit),
@@ -87,12 +87,12 @@ pub(crate) static HOSTS: [Host; 10] = [
         hooks: Some(Hooks {
             user: &[Spot(GEMINI, ".gemini/settings.json")],
             project: &[Spot(Root::Project, ".gemini/settings.json")],
-            wiring: Wiring::Groups { per_second: 1_000 },
+            wiring: Wiring::Groups { per_second: 1_000, end: 10 },
+            // `PreCompress` comes before each request, whether or not anything is compressed.
             events: &[
                 ("SessionStart", SessionStart),
                 ("BeforeAgent", UserPromptSubmit),
                 ("AfterAgent", Stop),
-                ("PreCompress", PreCompact),
                 ("SessionEnd", SessionEnd),
             ],
             capture: Capture::Transcript(ImportFormat::GeminiCli),

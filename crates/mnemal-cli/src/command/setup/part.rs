@@ -155,7 +155,7 @@ impl Part {
             Self::Hooks(host, hooks) => {
                 let entry = |(name, event): &(&'static str, Event)| {
                     let command = format!("{PROGRAM} hook {} {name}", host.name);
-                    (vec![HOOKS, *name, ""], hook_entry(hooks.wiring, &command, event.patience()))
+                    (vec![HOOKS, *name, ""], hook_entry(hooks.wiring, &command, *event))
                 };
                 hooks.events.iter().map(entry).collect()
             }
@@ -198,9 +198,11 @@ fn server_entry(entry: Entry) -> Value {
 ///
 /// Every hook runs in the foreground: `claude -p` of version 2.1.197 kills background hooks when it ends, so nothing would be
 /// captured.
-fn hook_entry(wiring: Wiring, command: &str, seconds: u32) -> Value {
+fn hook_entry(wiring: Wiring, command: &str, event: Event) -> Value {
+    let seconds = event.patience();
     match wiring {
-        Wiring::Groups { per_second } => {
+        Wiring::Groups { per_second, end } => {
+            let seconds = if event == Event::SessionEnd { end } else { seconds };
             json!({"hooks": [{"type": "command", "command": command, "timeout": seconds * per_second}]})
         }
         Wiring::Commands { .. } | Wiring::Plugin(_) => json!({"command": command, "timeout": seconds}),
