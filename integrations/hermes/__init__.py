@@ -17,7 +17,7 @@ from typing import Any
 from agent.memory_provider import MemoryProvider
 
 from mnemal import Mnemal, MnemalError
-from mnemal.client import local_key
+from mnemal.client import DEFAULT, local_key
 
 from .turns import TOOLS, acts, parts, settings, short_hash
 
@@ -54,7 +54,7 @@ class MnemalProvider(MemoryProvider):
     def get_config_schema(self) -> list[dict[str, Any]]:
         return [
             {"key": "api_key", "description": "Key, if the server is elsewhere", "secret": True, "env_var": "MNEMAL_API_KEY"},
-            {"key": "url", "description": "Address of the server", "default": "http://127.0.0.1:6767"},
+            {"key": "url", "description": "Address of the server", "default": DEFAULT},
             {"key": "space", "description": "Space", "default": DEFAULTS["space"]},
         ]
 

@@ -29,7 +29,7 @@ const INTEGRATIONS: &str = "integrations";
 type Action = fn(&mut Run) -> Result<()>;
 
 /// A step that runs only by name: it recompiles the dependencies of each layer, for which the other steps leave no time.
-const ON_REQUEST: &[&str] = &["alone"];
+const ON_REQUEST: &[&str] = &["alone", "hosts"];
 
 /// The steps in their order, each with one line of help.
 const STEPS: &[(&str, &str, Action)] = &[
@@ -41,6 +41,9 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("clients", "official MCP clients and our own drive the program", |run| clients::run(&run.root)),
     ("foreign", "mem0's clients, and clients generated from a valid document, drive the server", |run| {
         clients::foreign(&run.root)
+    }),
+    ("hosts", "real agents remember, against a scripted model; only where it is named", |run| {
+        clients::hosts(&run.root)
     }),
     ("features", "each library without its default features", features),
     ("alone", "each layer passes its tests by itself; only where it is named", alone),

@@ -75,6 +75,17 @@ pub(crate) fn foreign(root: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Sets up real agents with the program, and lets them speak to a scripted model; it fetches some 300 MB.
+pub(crate) fn hosts(root: &Path) -> Result<()> {
+    if !(is_there(root, "node")? && is_there(root, "npm")?) {
+        return Ok(());
+    }
+    let (program, clients) = built(root)?;
+    let (scripts, home) = (root.join(SCRIPTS), clients.join("hosts"));
+    installed(&scripts.join("hosts.json"), &home, &[])?;
+    Line::new("node", &[]).arg(text(&scripts.join("hosts.mjs"))).arg(text(&program)).run(&home)
+}
+
 /// Runs the first five minutes of each sort of user as scripts, each from an empty home.
 pub(crate) fn personas(root: &Path) -> Result<()> {
     for program in ["bash", "curl", "git", "jq"] {
@@ -247,7 +258,7 @@ mod tests {
     #[test]
     fn every_package_has_one_exact_version_and_no_host() {
         let packages = ["requirements.txt", "fuzz.txt", "package.json", "mem0.txt", "mem0.json"];
-        for name in packages.into_iter().chain(["document.txt", "document.json"]) {
+        for name in packages.into_iter().chain(["document.txt", "document.json", "hosts.json"]) {
             let text = std::fs::read_to_string(root().join(SCRIPTS).join(name)).unwrap();
             assert!(!text.contains("://"), "{name}");
             assert!(!text.contains(['^', '~', '>', '*']), "{name}");

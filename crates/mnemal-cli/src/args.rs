@@ -15,6 +15,7 @@ mod pages;
 mod rebuild;
 mod serve;
 mod session;
+mod setup;
 mod summary;
 mod trust;
 mod working;
@@ -39,6 +40,7 @@ pub(crate) use self::pages::{Completions, Man};
 pub(crate) use self::rebuild::{Rebuild, Reindex};
 pub(crate) use self::serve::{Key, Serve};
 pub(crate) use self::session::{Session, SessionCompress};
+pub(crate) use self::setup::{Hook, Setup};
 pub(crate) use self::summary::Summary;
 pub(crate) use self::trust::{Diff, FeedbackCall, Why, WhyNot};
 pub(crate) use self::working::{OwnNamespace, Working};
@@ -233,7 +235,7 @@ pub(crate) enum Command {
     Health(Health),
     /// Answer an event of a client: one JSON document in, one out.
     Hook(Hook),
-    /// Put mnemal into the settings of a client: shows the change, asks, and keeps a copy.
+    /// Put mnemal into the settings of a host (an agent or an editor): shows the change, asks, and keeps a copy.
     Setup(Setup),
     /// Print the script by which a shell completes commands and options.
     Completions(Completions),
@@ -436,46 +438,6 @@ pub(crate) struct Health {
     /// Ask again for so long until it is ready: 20s, 1m.
     #[arg(long, value_name = "DURATION")]
     pub(crate) wait: Option<String>,
-}
-
-/// `hook`.
-#[derive(Debug, ClapArgs)]
-pub(crate) struct Hook {
-    /// The client: `claude-code`.
-    pub(crate) client: String,
-    /// The event, as the client spells it or in kebab case: `SessionStart`, `user-prompt-submit`.
-    pub(crate) event: String,
-}
-
-/// Clients that can be set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SetupClient {
-    /// Claude Code: hooks and the MCP server.
-    ClaudeCode,
-}
-
-/// `setup`.
-#[derive(Debug, ClapArgs)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub(crate) struct Setup {
-    /// The client.
-    #[arg(value_enum)]
-    pub(crate) client: SetupClient,
-    /// Only the hooks, without the MCP server.
-    #[arg(long)]
-    pub(crate) hooks: bool,
-    /// Only show the change.
-    #[arg(long, conflicts_with = "undo")]
-    pub(crate) print: bool,
-    /// Take out what was put in.
-    #[arg(long)]
-    pub(crate) undo: bool,
-    /// For everyone in the project of the working directory.
-    #[arg(long)]
-    pub(crate) project: bool,
-    /// For the user, in every project; this is the default.
-    #[arg(long, conflicts_with = "project")]
-    pub(crate) global: bool,
 }
 
 /// `backup`.

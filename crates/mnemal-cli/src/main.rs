@@ -10,6 +10,7 @@ mod coverage;
 mod delegate;
 mod encryption;
 mod failure;
+mod host;
 mod http;
 mod nested;
 mod output;

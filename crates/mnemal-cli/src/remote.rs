@@ -4,7 +4,7 @@
 //! accessible spaces and operations.
 
 use std::io::ErrorKind as IoKind;
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -25,6 +25,8 @@ const SERVER: &str = "MNEMAL_SERVER";
 const KEY: &str = "MNEMAL_API_KEY";
 /// Time limit of a connection to one address, and of an answer without work. Source: own default.
 const CONNECT: Duration = Duration::from_secs(5);
+/// Time limit of an answer that only names the server. Source: own choice; a person does not notice it.
+const GLANCE: Duration = Duration::from_millis(500);
 /// Time limit of an answer. Source: own default, ten times the server's default limit of a request.
 const PATIENCE: Duration = Duration::from_mins(5);
 
@@ -83,6 +85,18 @@ pub(crate) fn is_ready(url: &str) -> Result<String> {
             Err(Error::new(ErrorKind::Unavailable, what).into())
         }
     }
+}
+
+/// Returns the version of the mnemal server at an address; `None` when something else is there, or nothing answers at once.
+pub(crate) fn version_at(address: SocketAddr) -> Option<String> {
+    let server = Server::named(&format!("http://{address}")).ok()?;
+    let mut connection = server.connected(GLANCE).ok()?;
+    connection.send(&server.head("GET", "/version", "", 0), b"").ok()?;
+    let (status, body) = connection.answer().ok()?;
+    let told: Value = serde_json::from_slice(&body).ok().filter(|_| status == 200)?;
+    let text = |field: &str| told.get(field).and_then(Value::as_str);
+    text("name").filter(|name| *name == mnemal::PRODUCT)?;
+    text("version").map(str::to_owned)
 }
 
 /// Whether a server that did not answer may answer later.
@@ -331,9 +345,9 @@ mod tests {
     #[test]
     fn an_address_has_a_host_perhaps_a_port_and_what_stands_before_paths() {
         for (url, authority, host, port, prefix) in [
-            ("http://127.0.0.1:6767", "127.0.0.1:6767", "127.0.0.1", 6767, ""),
+            ("http://127.0.0.1:14767", "127.0.0.1:14767", "127.0.0.1", 14767, ""),
             ("http://memory.example/", "memory.example", "memory.example", 80, ""),
-            ("http://[::1]:6767/", "[::1]:6767", "::1", 6767, ""),
+            ("http://[::1]:14767/", "[::1]:14767", "::1", 14767, ""),
             ("http://[::1]", "[::1]", "::1", 80, ""),
             ("http://localhost:80/a/b/", "localhost:80", "localhost", 80, "/a/b"),
         ] {
@@ -347,16 +361,16 @@ mod tests {
     fn what_is_no_address_is_refused() {
         for url in [
             "",
-            "127.0.0.1:6767",
+            "127.0.0.1:14767",
             "https://memory.example",
             "unix:/run/x",
             "http://",
             "http:///path",
-            "http://:6767",
+            "http://:14767",
             "http://host:",
             "http://host:0",
             "http://host:70000",
-            "http://::1:6767",
+            "http://::1:14767",
             "http://user@host",
             "http://host\r\nx: y",
             "http://host/?a",

@@ -12,9 +12,9 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mnemal_server::DEFAULT_PORT;
+
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-/// The documented port; each page gets an unused one instead.
-const PORT: &str = "6767";
 
 fn folder() -> PathBuf {
     Path::new(ROOT).join("docs/guide/src")
@@ -61,7 +61,8 @@ fn run(page: &str) {
     let path = std::env::join_paths([program].into_iter().chain(std::env::split_paths(&path))).unwrap();
     let script = format!(
         "set -euo pipefail\ntrap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n{}",
-        script.replace(PORT, &port)
+        // Each page gets an unused port instead of the documented one.
+        script.replace(&DEFAULT_PORT.to_string(), &port)
     );
     let mut command = Command::new("bash");
     command.arg("-c").arg(&script).current_dir(home.path()).env_clear();
@@ -97,5 +98,20 @@ fn every_page_is_listed_for_people_and_for_models() {
     let for_models = read("llms.txt");
     for page in pages() {
         assert!(for_models.contains(&format!("]({page})")), "llms.txt does not know {page}");
+    }
+}
+
+#[test]
+fn every_client_and_page_has_the_port_of_the_server() {
+    let port = DEFAULT_PORT.to_string();
+    let address = format!("http://127.0.0.1:{port}");
+    for file in ["integrations/python/mnemal/client.py", "integrations/typescript/src/client.ts"] {
+        let text = std::fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
+        assert!(text.contains(&address), "{file} names another port");
+    }
+    for page in pages() {
+        let text = read(&page);
+        let others = text.split("127.0.0.1:").skip(1).filter(|rest| !rest.starts_with(&port));
+        assert_eq!(others.count(), 0, "{page} names another port");
     }
 }

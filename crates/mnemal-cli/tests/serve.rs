@@ -128,6 +128,41 @@ impl Drop for Running {
     }
 }
 
+/// The exit code and stderr of a server that is to listen at a taken address.
+fn refused(home: &Path, address: &str) -> (i32, String) {
+    let output = command(home, &["serve", "--listen", address]).output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_taken_port_is_told_with_its_holder() {
+    let home = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let (code, told) = refused(home.path(), &address);
+    assert_eq!(code, 7, "{told}");
+    assert!(told.contains(&format!("cannot listen on {address}: the port is taken")), "{told}");
+    #[cfg(target_os = "linux")]
+    {
+        let name = std::fs::read_to_string("/proc/self/comm").unwrap();
+        let holder = format!("taken by process {} ({});", std::process::id(), name.trim_end());
+        assert!(told.contains(&holder), "{told}");
+    }
+    assert!(!told.contains("mnemal server"), "{told}");
+}
+
+#[test]
+fn a_port_that_another_server_of_ours_holds_is_told_with_its_version() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Running::start(home.path());
+    let (code, told) = refused(home.path(), &server.address);
+    assert_eq!(code, 7, "{told}");
+    let expect = format!("by a mnemal server, version {}", env!("CARGO_PKG_VERSION"));
+    assert!(told.contains(&expect), "{told}");
+    #[cfg(target_os = "linux")]
+    assert!(told.contains(&format!("(process {} (mnemal))", server.process.id())), "{told}");
+}
+
 #[test]
 fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_without_it() {
     let home = tempfile::tempdir().unwrap();

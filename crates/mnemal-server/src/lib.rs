@@ -20,4 +20,4 @@ mod settings;
 pub mod wire;
 
 #[cfg(feature = "http")]
-pub use crate::settings::{AuthMode, AuthSettings, CompatSettings, ServerSettings};
+pub use crate::settings::{AuthMode, AuthSettings, CompatSettings, DEFAULT_PORT, ServerSettings};

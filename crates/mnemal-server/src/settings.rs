@@ -71,8 +71,9 @@ pub enum AuthMode {
     None,
 }
 
-/// Source: own choice, outside the ports of common services.
-const PORT: u16 = 6767;
+/// The port without a setting. Source: own choice; below the ephemeral ports of common systems, unassigned in IANA's registry of
+/// 2025, and the default of no tool that we know.
+pub const DEFAULT_PORT: u16 = 14767;
 /// Milliseconds. Source: own default; a running local server answers in a fraction of it.
 const GREETING_MS: u64 = 50;
 /// KiB. Source: own default, four times the largest event.
@@ -91,7 +92,7 @@ const TIMEOUT: u64 = 30;
 impl Default for ServerSettings {
     fn default() -> Self {
         Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], PORT)),
+            listen: SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)),
             unix_socket: true,
             greeting_ms: GREETING_MS,
             mcp: true,

@@ -183,7 +183,8 @@ impl Memory {
     /// Imports the part of a growing file after a position; `watch` receives the position to continue from after each stored
     /// batch.
     ///
-    /// The cost depends on the new part, not on the length of the file. A file that shrank or was replaced is read from its
+    /// For a transcript of Claude Code the cost depends on the new part, not on the length of the file; others are parsed from
+    /// their start. A file that shrank or was replaced is read from its
     /// start: nothing is stored twice, so a lost position costs only time. An unfinished last line is left for the next call.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 from .operations import AsyncOperations, Operations
 
-DEFAULT = "http://127.0.0.1:6767"
+DEFAULT = "http://127.0.0.1:14767"
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 # Longest time that a call waits, in seconds, where the server says that it is asked too often.
 PATIENCE = 60.0

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { Operations, type Options } from './operations.js';
 
-const DEFAULT = 'http://127.0.0.1:6767';
+const DEFAULT = 'http://127.0.0.1:14767';
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** Longest time that a call waits, in milliseconds, where the server says that it is asked too often. */
@@ -38,7 +38,7 @@ export class MnemalConnectionError extends MnemalError {
 
 /** Where requests go, and with which key. */
 export interface ClientOptions {
-  /** `MNEMAL_URL`, else http://127.0.0.1:6767, without it. */
+  /** `MNEMAL_URL`, else the local server, without it. */
   baseUrl?: string;
   /** `MNEMAL_API_KEY`, else on loopback the local key, without it. */
   key?: string;

@@ -3,12 +3,18 @@
 use std::net::SocketAddr;
 
 use clap::{Args as ClapArgs, Subcommand};
+use mnemal_server::DEFAULT_PORT;
+
+/// Returns the description of the address, with the port that has one home.
+fn listen() -> String {
+    format!("Address and port; without it `server.listen`, 127.0.0.1:{DEFAULT_PORT}")
+}
 
 /// `serve`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Serve {
-    /// Address and port; without it `server.listen`, 127.0.0.1:6767.
-    #[arg(long, visible_alias = "addr", value_name = "ADDRESS")]
+    /// Address and port; without it `server.listen`.
+    #[arg(long, visible_alias = "addr", value_name = "ADDRESS", help = listen())]
     pub(crate) listen: Option<SocketAddr>,
     /// Let everybody on this machine in, without a key.
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! `mnemal health`.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -18,7 +19,10 @@ const AGAIN: Duration = Duration::from_millis(100);
 pub(super) async fn run(global: &Global, call: &Health, output: &Output) -> Result<u8> {
     let url = match remote::named(global) {
         Some(url) => url,
-        None => format!("http://{}", address(&config::section(global, "server")?)),
+        None => {
+            let settings: ServerSettings = config::section(global, "server")?;
+            format!("http://{}", reachable(settings.listen))
+        }
     };
     let wait = call.wait.as_deref().map(time::duration_micros).transpose()?.unwrap_or_default();
     let wait = Duration::from_micros(wait.unsigned_abs());
@@ -36,14 +40,14 @@ pub(super) async fn run(global: &Global, call: &Health, output: &Output) -> Resu
     }
 }
 
-/// Returns the local address of a server with these settings.
-fn address(settings: &ServerSettings) -> String {
-    let listen = settings.listen;
-    match (listen.ip().is_unspecified(), listen.is_ipv6()) {
-        (true, false) => format!("127.0.0.1:{}", listen.port()),
-        (true, true) => format!("[::1]:{}", listen.port()),
-        (false, _) => listen.to_string(),
-    }
+/// Returns the address at which this machine reaches a server that listens there.
+pub(super) fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip: IpAddr = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
 }
 
 #[cfg(test)]
@@ -53,13 +57,12 @@ mod tests {
     #[test]
     fn a_server_that_listens_everywhere_is_asked_on_loopback() {
         for (listen, expect) in [
-            ("127.0.0.1:6767", "127.0.0.1:6767"),
+            ("127.0.0.1:14767", "127.0.0.1:14767"),
             ("0.0.0.0:80", "127.0.0.1:80"),
-            ("[::]:6767", "[::1]:6767"),
+            ("[::]:14767", "[::1]:14767"),
             ("[::1]:1", "[::1]:1"),
         ] {
-            let settings = ServerSettings { listen: listen.parse().unwrap(), ..ServerSettings::default() };
-            assert_eq!(address(&settings), expect);
+            assert_eq!(reachable(listen.parse().unwrap()).to_string(), expect);
         }
     }
 }

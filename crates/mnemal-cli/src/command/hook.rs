@@ -1,7 +1,6 @@
 //! `mnemal hook`: answers one event of a client with one JSON document, within the deadline and always with success.
 
 mod capture;
-mod event;
 mod inject;
 mod input;
 mod journal;
@@ -13,22 +12,20 @@ mod settings;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use mnemal::ports::{Clock as _, SystemClock};
 
-pub(crate) use self::event::Event;
 use self::input::Input;
 use self::reply::Reply;
 pub(crate) use self::settings::HookSettings;
 use crate::args::{Args, Command, Global, Hook};
+use crate::host::{Event, HOSTS, Hooks, Host};
 use crate::remote_command::CommandResult;
 use crate::{config, delegate, failure, remote};
 
-/// The only supported client so far.
-pub(crate) const CLIENT: &str = "claude-code";
 /// Time limit of a capturing event. Source: own choice; no prompt waits for it.
 const CAPTURE: Duration = Duration::from_secs(5);
 /// Options that take the next argument as their value.
@@ -49,15 +46,13 @@ pub(crate) fn is_called(arguments: &[OsString]) -> bool {
 
 /// Answers on stdout, always with exit code 0: the memory must never break its client.
 ///
-/// An internal error gives `{}` and one line in the log file of the state folder.
+/// An internal error gives an empty answer and one line in the log file of the state folder.
 pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
     let clock = SystemClock::default();
     // A panic message would go to stderr; the panic itself is logged below.
     std::panic::set_hook(Box::new(|_| ()));
-    let (called, answered) = match parsed {
-        Ok(Args { global, command: Command::Hook(call) }) => {
-            (call.event.clone(), in_time(global, call, &clock))
-        }
+    let (called, work) = match parsed {
+        Ok(Args { global, command: Command::Hook(call) }) => (call.event.clone(), Work::start(global, call)),
         Err(help) if !help.use_stderr() => {
             // A failure to print help is ignored.
             let _unread = help.print();
@@ -65,83 +60,161 @@ pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
         }
         _ => ("?".to_owned(), Err(anyhow!("the arguments are not `hook CLIENT EVENT`"))),
     };
-    let reply = answered.unwrap_or_else(|error| {
+    let (work, told) = match work {
+        Ok(work) => {
+            let told = work.reply(&clock);
+            (Some(work), told)
+        }
+        Err(error) => (None, Err(error)),
+    };
+    let reply = told.unwrap_or_else(|error| {
         journal::note(&called, &error, clock.now());
-        Reply::default().json()
+        work.as_ref().map_or_else(|| "{}".to_owned(), |work| Reply::default().json(work.meant))
     });
     // A client that closed the pipe does not need the answer.
     let _unread = writeln!(std::io::stdout(), "{reply}");
+    if let Some(Err(error)) = work.map(|work| work.rest(&clock)) {
+        journal::note(&called, &error, clock.now());
+    }
     ExitCode::SUCCESS
 }
 
-/// Works on a separate thread and waits for it until the deadline, so that neither a hanging call nor blocking work can delay the
-/// client.
+/// A host's hooks, and the event that it calls.
+type HookTarget = (&'static Host, &'static Hooks, Event);
+
+/// Finds the host and the event of a call.
+fn meant(call: &Hook) -> Result<HookTarget> {
+    let known = Host::named(&call.client).and_then(|host| Some((host, host.hooks.as_ref()?)));
+    let Some((host, hooks)) = known else {
+        let names = HOSTS.iter().filter(|host| host.hooks.is_some()).map(|host| host.name);
+        bail!("no client {:?}; there are {}", call.client, names.collect::<Vec<_>>().join(", "));
+    };
+    let event = hooks.event(&call.event).with_context(|| format!("no event {:?}", call.event))?;
+    Ok((host, hooks, event))
+}
+
+/// An event that is answered on a separate thread, so that neither a hanging call nor blocking work can delay the client.
 ///
 /// The thread is not joined: when `main` returns, the process ends, and the thread with it. It holds nothing that this could
 /// corrupt; events that are not stored yet are stored by the next hook of the same transcript.
-fn in_time(global: Global, call: Hook, clock: &SystemClock) -> Result<String> {
-    if call.client != CLIENT {
-        bail!("no client {:?}; there is {CLIENT}", call.client);
+struct Work {
+    meant: HookTarget,
+    /// Time limit of the reply, from the start of the process.
+    deadline: Duration,
+    /// The reply, and after it the end of what the client need not wait for.
+    told: Receiver<Result<String>>,
+}
+
+impl Work {
+    fn start(global: Global, call: Hook) -> Result<Self> {
+        let meant = meant(&call)?;
+        let settings: HookSettings = config::section(&global, "hooks")?;
+        let deadline = Duration::from_millis(settings.deadline_ms);
+        let deadline = if meant.2.injects() { deadline } else { deadline.max(CAPTURE) };
+        let (tell, told) = sync_channel(2);
+        let work = move || {
+            if let Err(error) = work(global, &settings, (meant, call), &tell) {
+                // After the deadline the receiver is gone.
+                let _late = tell.send(Err(error));
+            }
+        };
+        drop(std::thread::Builder::new().name("hook".to_owned()).spawn(work).context("cannot start")?);
+        Ok(Self { meant, deadline, told })
     }
-    let event = Event::from_name(&call.event).with_context(|| format!("no event {:?}", call.event))?;
-    let settings: HookSettings = config::section(&global, "hooks")?;
-    let deadline = Duration::from_millis(settings.deadline_ms);
-    let deadline = if event.injects() { deadline } else { deadline.max(CAPTURE) };
-    let (tell, told) = sync_channel(1);
-    let work = move || {
-        // After the deadline the receiver is gone.
-        let _late = tell.send(work(global, &settings, (event, call)));
-    };
-    drop(std::thread::Builder::new().name("hook".to_owned()).spawn(work).context("cannot start")?);
-    match told.recv_timeout(deadline.saturating_sub(clock.monotonic())) {
-        Ok(done) => done,
-        Err(RecvTimeoutError::Timeout) => bail!("no answer within {} ms", deadline.as_millis()),
-        Err(RecvTimeoutError::Disconnected) => bail!("a panic"),
+
+    fn reply(&self, clock: &SystemClock) -> Result<String> {
+        match self.told.recv_timeout(self.deadline.saturating_sub(clock.monotonic())) {
+            Ok(done) => done,
+            Err(RecvTimeoutError::Timeout) => bail!("no answer within {} ms", self.deadline.as_millis()),
+            Err(RecvTimeoutError::Disconnected) => bail!("a panic"),
+        }
+    }
+
+    /// Waits for words that are stored after the reply.
+    fn rest(&self, clock: &SystemClock) -> Result<()> {
+        let (_, hooks, event) = self.meant;
+        if !hooks.carries_words(event) {
+            return Ok(());
+        }
+        loop {
+            match self.told.recv_timeout(CAPTURE.saturating_sub(clock.monotonic())) {
+                // A reply that came too late.
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => return Err(error),
+                Err(RecvTimeoutError::Timeout) => bail!("not stored within {} ms", CAPTURE.as_millis()),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
     }
 }
 
 /// Forwards to the server that holds the space, or opens the file.
-fn work(mut global: Global, settings: &HookSettings, (event, call): (Event, Hook)) -> Result<String> {
+fn work(
+    mut global: Global,
+    settings: &HookSettings,
+    (meant, call): (HookTarget, Hook),
+    tell: &SyncSender<Result<String>>,
+) -> Result<()> {
     let text = input::read(std::io::stdin().lock())?;
     if let Some(url) = remote::named(&global) {
         bail!("a hook reads transcripts of this machine, and is nothing for the server {url}");
     }
-    let input = Input::new(&text)?;
+    let input = Input::new(&text, meant)?;
     global.folder.clone_from(&input.folder);
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let said = String::from_utf8(text).ok();
     // If forwarding fails, the event is handled here, with its own error message.
     if let Ok(Some(told)) = delegate::forward(&global, &Command::Hook(call), &arguments, said) {
-        if told.code == 0 {
-            return Ok(told.out);
+        if told.code != 0 {
+            bail!(told.err);
         }
-        bail!(told.err);
+        let _late = tell.send(Ok(told.out));
+        return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    Ok(runtime.block_on(replied(&global, &input, settings, event))?.json())
+    runtime.block_on(async {
+        let reply = replied(&global, &input, settings, meant).await;
+        let _late = tell.send(reply.map(|reply| reply.json(meant)));
+        stored(&global, &input, settings, meant).await
+    })
 }
 
 /// Answers the event of a client for another process.
 pub(crate) async fn run_remote(global: &Global, call: &Hook, stdin: &[u8]) -> CommandResult {
     let replied = async {
-        let event = Event::from_name(&call.event).with_context(|| format!("no event {:?}", call.event))?;
+        let meant = meant(call)?;
         let settings: HookSettings = config::section(global, "hooks")?;
-        replied(global, &Input::new(stdin)?, &settings, event).await
+        let input = Input::new(stdin, meant)?;
+        let reply = replied(global, &input, &settings, meant).await;
+        stored(global, &input, &settings, meant).await?;
+        Ok::<_, anyhow::Error>(reply?.json(meant))
     };
     match replied.await {
-        Ok(reply) => CommandResult { code: 0, out: reply.json(), err: String::new() },
+        Ok(out) => CommandResult { code: 0, out, err: String::new() },
         Err(error) => CommandResult { code: 1, out: String::new(), err: failure::chain(&error) },
     }
 }
 
-async fn replied(global: &Global, input: &Input, settings: &HookSettings, event: Event) -> Result<Reply> {
-    let name = input.event_name(event);
-    match event {
-        Event::SessionStart if settings.recall => inject::at_start(global, input, settings, name).await,
-        Event::UserPromptSubmit if settings.recall => inject::at_prompt(global, input, settings, name).await,
+async fn replied(
+    global: &Global,
+    input: &Input,
+    settings: &HookSettings,
+    meant: HookTarget,
+) -> Result<Reply> {
+    match meant.2 {
+        Event::SessionStart if settings.recall => inject::at_start(global, input, settings, meant.1).await,
+        Event::UserPromptSubmit if settings.recall => inject::at_prompt(global, input, settings).await,
         Event::SessionStart | Event::UserPromptSubmit => Ok(Reply::default()),
-        _ => capture::run(global, input, settings, event).await.map(|()| Reply::default()),
+        _ => capture::run(global, input, settings, meant).await.map(|()| Reply::default()),
     }
+}
+
+/// Stores the words of a prompt whose event has been answered, where no transcript has them.
+async fn stored(global: &Global, input: &Input, settings: &HookSettings, meant: HookTarget) -> Result<()> {
+    if !meant.1.carries_words(meant.2) {
+        return Ok(());
+    }
+    capture::run(global, input, settings, meant).await
 }
 
 #[cfg(test)]
@@ -157,7 +230,7 @@ mod tests {
             "mnemal --db x.db hook claude-code stop --wrong",
             "mnemal -s work --json hook claude-code nonsense",
             "mnemal --space=work hook",
-            "mnemal --server http://localhost:6767 hook",
+            "mnemal --server http://localhost:14767 hook",
         ] {
             assert!(called(line), "{line}");
         }

@@ -1,5 +1,8 @@
 //! `mnemal serve`.
 
+mod holder;
+
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
@@ -61,14 +64,23 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     let server = server.with_remote_commands(RemoteCommands::new(move |caller, request| {
         run_command(&host, caller, &request)
     }));
-    let port = TcpListener::bind(listen).await.map_err(|cause| {
-        Error::new(mnemal::ErrorKind::Unavailable, format!("cannot listen on {listen}")).because(cause)
-    })?;
+    let port = TcpListener::bind(listen).await.map_err(|cause| unbound(listen, cause))?;
     let address = port.local_addr().context("the socket has no address")?;
     output.say(&format!("serving http://{address}/v1, MCP at http://{address}/mcp/SPACE"));
     let listeners = if has_socket { with_socket(port, global, output)? } else { port.into() };
     server.serve(listeners, told_to_end()).await?;
     Ok(0)
+}
+
+/// Returns the error of an address that cannot be listened on; for a taken port it says who holds it.
+fn unbound(listen: SocketAddr, cause: std::io::Error) -> Error {
+    let what = if cause.kind() == std::io::ErrorKind::AddrInUse {
+        let holder = holder::named(listen);
+        format!("cannot listen on {listen}: the port is taken{holder}; --listen ADDRESS:PORT chooses another")
+    } else {
+        format!("cannot listen on {listen}")
+    };
+    Error::new(mnemal::ErrorKind::Unavailable, what).because(cause)
 }
 
 /// Adds the socket for other processes of the same user, on systems with such sockets.

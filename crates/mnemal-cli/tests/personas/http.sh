@@ -1,7 +1,7 @@
 # The first five minutes of a developer who asks over HTTP. MNEMAL_PORT is a port that nobody uses.
 set -eu
 export HOME="$(mktemp -d)"; unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME MNEMAL_DATA_DIR
-port="${MNEMAL_PORT:-16767}"; base="http://127.0.0.1:$port"
+port="${MNEMAL_PORT:-24767}"; base="http://127.0.0.1:$port"
 mnemal serve --listen "127.0.0.1:$port" 2> "$HOME/serve.log" & pid=$!; trap 'kill $pid' EXIT
 curl -fs --retry 20 --retry-connrefused --retry-delay 1 "$base/health/ready" | jq -e '.status == "ok"'
 auth="authorization: Bearer $(mnemal key local)"

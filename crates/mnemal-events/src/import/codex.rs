@@ -188,7 +188,8 @@ impl Codex {
 
 type At = Option<(mnemal_core::Timestamp, mnemal_core::Zone)>;
 
-fn without_elements(text: &str) -> String {
+/// Returns a text without blocks of ours and elements of the program.
+pub(super) fn without_elements(text: &str) -> String {
     // A block of ours that lost its last line ends where its lines do, and not with the text.
     let text = &*marker::strip(text).0;
     let (mut rest, mut done) = (String::with_capacity(text.len()), 0);

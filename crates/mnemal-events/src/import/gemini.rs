@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use mnemal_core::{EventId, EventKind, Metadata, ToolName};
 use serde_json::Value;
 
+use super::codex::without_elements;
 use super::json::{self, Object};
 use super::parse_time::TimeParser;
 use super::turn::{ParsedRecord, Turns};
@@ -88,6 +89,11 @@ impl GeminiCli {
         // What its person typed, without what the program put beside it.
         let shown = message.get("displayContent").filter(|shown| !shown.is_null());
         let content = parts(shown.or_else(|| message.get("content")));
+        // The program puts the words of hooks into an element behind the prompt.
+        let content = match without_elements(&content) {
+            own if kind == EventKind::UserMessage && own != content => own.trim().to_owned(),
+            _ => content,
+        };
         let calls = message.get("toolCalls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         // The program rewrites a message whenever something about it changes.
         let mut given = match self.given.remove(&name) {

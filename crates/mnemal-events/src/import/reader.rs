@@ -16,7 +16,7 @@ use super::openai::OpenAi;
 use super::parse_time::TimeParser;
 use super::turn::{Turn, Turns};
 use super::{
-    Format, ImportBatch, ImportOptions, LinePolicy, Position, SkipCause, SkippedLine, chatgpt, claude, json,
+    Format, ImportBatch, ImportOptions, Lenient, OwnHistory, Position, Skipped, Why, chatgpt, claude, json,
     memories, neutral, stores, takeout,
 };
 use crate::log::{RestoreBatch, RestoreRecord};
@@ -142,8 +142,8 @@ impl Dialect {
 impl<R: BufRead + Seek> Importer<R> {
     /// Opens a growing file at a position; from its start if it shrank or became another file.
     ///
-    /// A bounded part before the position is read again, so that new entries find their parents. Line numbers count from where
-    /// reading starts.
+    /// The part before the position is read again, so that new entries find their parents; of a transcript of Claude Code a
+    /// bounded one. Line numbers count from where reading starts.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -156,7 +156,8 @@ impl<R: BufRead + Seek> Importer<R> {
     ) -> Result<Self> {
         let same = Position::at(&mut reader, position.offset, &key).map_err(unreadable)?;
         let fresh_from = if same == Some(position) { position.offset } else { 0 };
-        let base = fresh_from.saturating_sub(LOOK_BACK);
+        // In the other dialects the beginning of a file names the conversation, and a record is named by its number.
+        let base = if format == Format::ClaudeCode { fresh_from.saturating_sub(LOOK_BACK) } else { 0 };
         reader.seek(SeekFrom::Start(base)).map_err(unreadable)?;
         let mut importer = Self::new(reader, format, options, key)?;
         importer.lines = importer.lines.starting_at(base);
@@ -293,7 +294,7 @@ impl<R: BufRead> Importer<R> {
                 return Ok(());
             }
             // The last line of a transcript that is still being written is left for the next run.
-            Err(_) if self.format == Format::ClaudeCode && self.lines.cut_off => {
+            Err(_) if self.is_growing() && self.lines.cut_off => {
                 self.unfinished = Some(start);
                 SkipCause::NotMemory("a last line that is not finished")
             }
@@ -310,6 +311,11 @@ impl<R: BufRead> Importer<R> {
         self.turns.clear();
         self.skipped.push_back(SkippedLine { line: place.line, why });
         Ok(())
+    }
+
+    /// Whether a host may still be writing the file.
+    fn is_growing(&self) -> bool {
+        self.format == Format::ClaudeCode || self.options.origin == OwnHistory::Captured
     }
 
     /// Reads the complete records inside a damaged record of a document whose end is missing; of a last record that is cut off,

@@ -94,7 +94,7 @@ async fn no_route_says_anything_of_a_space_that_the_key_does_not_know() {
 // proves: DF-91, GB-56, GA-23 (the key; the refusal to start is the command line's)
 #[tokio::test]
 async fn every_route_asks_for_a_key_and_its_right() {
-    assert_eq!(ServerSettings::default().listen.to_string(), "127.0.0.1:6767");
+    assert_eq!(ServerSettings::default().listen.to_string(), "127.0.0.1:14767");
     let api = Api::new();
     let document = planted(&api).await;
     let revoked = api.key(KeyClass::App, &[Right::Write], &["secret"]);
@@ -141,23 +141,23 @@ async fn names_of_hosts_and_origins_are_checked_before_anything_else() {
         api.send(request, "").await
     };
     for path in ["/v1/spaces", "/health/live", "/openapi.json"] {
-        for host in ["localhost:6767", "127.0.0.1", "[::1]:6767", "memory.example"] {
+        for host in ["localhost:14767", "127.0.0.1", "[::1]:14767", "memory.example"] {
             ask(host, None, path).await.of(200);
         }
-        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:6767", ""] {
+        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:14767", ""] {
             assert_eq!(ask(host, None, path).await.of(403)["code"], "host_forbidden", "{host}");
         }
         for origin in
-            ["http://evil.example", "null", "https://localhost:6767", "https://app.example.evil", ""]
+            ["http://evil.example", "null", "https://localhost:14767", "https://app.example.evil", ""]
         {
             assert_eq!(
-                ask("localhost:6767", Some(origin), path).await.of(403)["code"],
+                ask("localhost:14767", Some(origin), path).await.of(403)["code"],
                 "origin_forbidden",
                 "{origin}"
             );
         }
-        ask("localhost:6767", Some("http://localhost:6767"), path).await.of(200);
-        let page = ask("localhost:6767", Some("https://app.example"), path).await;
+        ask("localhost:14767", Some("http://localhost:14767"), path).await.of(200);
+        let page = ask("localhost:14767", Some("https://app.example"), path).await;
         assert_eq!(page.headers.get("access-control-allow-origin").unwrap(), "https://app.example");
         let first = Api::request("OPTIONS", path, &api.local).header("origin", "https://app.example");
         let first = api.send(first, "").await;
@@ -168,13 +168,13 @@ async fn names_of_hosts_and_origins_are_checked_before_anything_else() {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
     }});
     for (host, origin, expect) in [
-        ("localhost:6767", None, 200),
+        ("localhost:14767", None, 200),
         ("memory.example", None, 200),
-        ("localhost:6767", Some("https://app.example"), 200),
+        ("localhost:14767", Some("https://app.example"), 200),
         ("evil.example", None, 403),
         ("localhost.evil.example", None, 403),
-        ("localhost:6767", Some("http://evil.example"), 403),
-        ("localhost:6767", Some("null"), 403),
+        ("localhost:14767", Some("http://evil.example"), 403),
+        ("localhost:14767", Some("null"), 403),
     ] {
         for path in ["/mcp", "/mcp/demo"] {
             let mut request = Api::request("POST", path, &api.local)

@@ -128,7 +128,7 @@ impl Api {
         Request::builder()
             .method(method)
             .uri(path)
-            .header("host", "127.0.0.1:6767")
+            .header("host", "127.0.0.1:14767")
             .header("authorization", format!("Bearer {}", key.expose()))
             .header("content-type", "application/json")
     }

@@ -6,13 +6,14 @@ use std::time::Duration;
 use anyhow::Result;
 use mnemal::context::{ContextCall, Section};
 use mnemal::types::{GapCause, InstallationKey, Layer};
-use mnemal::{Engine, EventFilter, Gap, Memory, Scope};
+use mnemal::{Engine, EventFilter, Gap, ImportFormat, Memory, Scope};
 
 use super::input::{Input, Start};
 use super::offer;
 use super::reply::Reply;
 use super::settings::HookSettings;
 use crate::args::Global;
+use crate::host::{Capture, Hooks};
 use crate::output::Output;
 use crate::paths::SpacePaths;
 use crate::{command, config};
@@ -32,7 +33,7 @@ pub(super) async fn at_start(
     global: &Global,
     input: &Input,
     settings: &HookSettings,
-    event_name: String,
+    hooks: &Hooks,
 ) -> Result<Reply> {
     let SpacePaths { file, .. } = SpacePaths::find_several(global)?;
     let memory = present(global).await?;
@@ -42,7 +43,10 @@ pub(super) async fn at_start(
         }
         _ => true,
     };
-    let offer = if is_empty && input.start == Start::Startup { offer::of_import(input) } else { None };
+    // Only Claude Code keeps the transcripts of a project in one folder.
+    let can_offer = hooks.capture == Capture::Transcript(ImportFormat::ClaudeCode);
+    let offer =
+        if can_offer && is_empty && input.start == Start::Startup { offer::of_import(input) } else { None };
     let Some(memory) = memory else { return Ok(Reply::default().telling(offer)) };
     if let Some(session) =
         input.session.as_ref().filter(|_| matches!(input.start, Start::Clear | Start::Compact))
@@ -56,16 +60,11 @@ pub(super) async fn at_start(
     }
     let call = memory.context("").sections(sections).lines(RECENT_LINES);
     let block = shaped(call, input, settings).await?;
-    Ok(Reply::injecting(event_name, block).telling(offer))
+    Ok(Reply::injecting(block).telling(offer))
 }
 
 /// Answers a prompt with matching turns and notes of other sessions; usually with nothing.
-pub(super) async fn at_prompt(
-    global: &Global,
-    input: &Input,
-    settings: &HookSettings,
-    event_name: String,
-) -> Result<Reply> {
+pub(super) async fn at_prompt(global: &Global, input: &Input, settings: &HookSettings) -> Result<Reply> {
     if !mnemal::recall::asks_something(&input.prompt) {
         return Ok(Reply::default());
     }
@@ -73,7 +72,7 @@ pub(super) async fn at_prompt(
     // In a larger space the answer covers the newest events only; a hook has no one to report that to.
     let _part = tokio::time::timeout(LOADING, memory.engine().load()).await;
     let call = memory.context(&input.prompt).sections(vec![Section::Recall]).lines(settings.recall_items);
-    Ok(Reply::injecting(event_name, shaped(call, input, settings).await?))
+    Ok(Reply::injecting(shaped(call, input, settings).await?))
 }
 
 async fn shaped(call: ContextCall, input: &Input, settings: &HookSettings) -> Result<String> {

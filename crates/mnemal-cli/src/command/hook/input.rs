@@ -7,7 +7,8 @@ use anyhow::{Context as _, Result};
 use mnemal::SessionId;
 use serde_json::{Map, Value};
 
-use super::event::Event;
+use super::HookTarget;
+use crate::host::{Capture, Event};
 
 /// Maximum size of the document, in bytes. Source: own choice; a prompt is at most a few megabytes of pasted text.
 const LONGEST: u64 = 16 * 1024 * 1024;
@@ -34,8 +35,24 @@ pub(super) struct Input {
     pub(super) folder: Option<PathBuf>,
     pub(super) prompt: String,
     pub(super) start: Start,
-    name: Option<String>,
+    /// What was said, where no transcript has it: messages `{role, content, id, session_id}`, in order.
+    pub(super) said: Vec<Map<String, Value>>,
 }
+
+/// Pointers to the conversation's name. Source: Claude Code, Codex, Gemini CLI and our plugins; Cursor.
+const SESSION: [&str; 2] = ["/session_id", "/conversation_id"];
+/// Pointers to the working directory, of the same hosts.
+const FOLDER: [&str; 2] = ["/cwd", "/workspace_roots/0"];
+/// Pointers to what a person wrote; the second is of early versions of Claude Code.
+const PROMPT: [&str; 2] = ["/prompt", "/user_prompt"];
+/// The element in which Gemini CLI puts the words of hooks, in a run without a terminal before the first prompt.
+const CONTEXT: [&str; 2] = ["<hook_context>", "</hook_context>"];
+/// Pointer to what an agent wrote. Source: Cursor.
+const REPLY: &str = "/text";
+/// Pointer to the name of a turn. Source: Cursor.
+const TURN: &str = "/generation_id";
+/// Pointer to the messages of a conversation. Source: our plugins.
+const MESSAGES: &str = "/messages";
 
 /// Reads the client's document, up to the maximum size.
 pub(super) fn read(from: impl Read) -> Result<Vec<u8>> {
@@ -46,44 +63,116 @@ pub(super) fn read(from: impl Read) -> Result<Vec<u8>> {
 
 impl Input {
     /// Parses the document; the error never quotes it.
-    pub(super) fn new(text: &[u8]) -> Result<Self> {
-        let object: Option<Map<String, Value>> = serde_json::from_slice(text).ok();
-        let object = object.context("stdin holds no JSON object")?;
-        let text = |field: &str| object.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    pub(super) fn new(text: &[u8], (_, hooks, event): HookTarget) -> Result<Self> {
+        let document: Option<Value> = serde_json::from_slice(text).ok().filter(Value::is_object);
+        let document = document.context("stdin holds no JSON object")?;
+        let text =
+            |pointer: &str| document.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let first = |pointers: [&str; 2]| pointers.into_iter().find_map(text);
+        let session = first(SESSION);
+        let said = match hooks.capture {
+            Capture::Transcript(_) => Vec::new(),
+            Capture::Words if event == Event::UserPromptSubmit => words("user", first(PROMPT), text(TURN)),
+            Capture::Words => words("assistant", text(REPLY), text(TURN)),
+            Capture::Messages => messages(&document),
+        };
         Ok(Self {
-            session: text("session_id").map(SessionId::new).transpose()?,
-            transcript: text("transcript_path").map(PathBuf::from),
-            folder: text("cwd").map(PathBuf::from),
-            prompt: text("prompt").or(text("user_prompt")).unwrap_or_default().to_owned(),
-            start: match text("source") {
+            session: session.map(SessionId::new).transpose()?,
+            transcript: text("/transcript_path").map(PathBuf::from),
+            folder: first(FOLDER).map(PathBuf::from),
+            prompt: own(first(PROMPT).unwrap_or_default()),
+            start: match text("/source") {
                 Some("resume") => Start::Resume,
                 Some("clear") => Start::Clear,
                 Some("compact") => Start::Compact,
                 _ => Start::Startup,
             },
-            name: text("hook_event_name").map(str::to_owned),
+            said: said.into_iter().map(|message| of_session(message, session)).collect(),
         })
     }
+}
 
-    /// Returns the event's name for the answer, in the client's spelling.
-    pub(super) fn event_name(&self, event: Event) -> String {
-        let said = self.name.as_deref().filter(|name| Event::from_name(name) == Some(event));
-        said.unwrap_or(event.as_str()).to_owned()
+/// Returns a prompt without the words of hooks.
+fn own(prompt: &str) -> String {
+    let [open, close] = CONTEXT;
+    let mut own = prompt.to_owned();
+    while let Some((before, rest)) = own.split_once(open)
+        && let Some((_, after)) = rest.split_once(close)
+    {
+        own = format!("{before}{after}");
     }
+    own
+}
+
+/// Returns a message of the words, if there are any. The turn names it, so that an event that comes twice is stored once.
+fn words(role: &str, content: Option<&str>, turn: Option<&str>) -> Vec<Map<String, Value>> {
+    let message: Option<Map<String, Value>> = content.map(|content| {
+        let turn = turn.map(|turn| ("id", format!("{turn} {role}")));
+        let fields = [("role", role.to_owned()), ("content", content.to_owned())].into_iter().chain(turn);
+        fields.map(|(field, text)| (field.to_owned(), text.into())).collect()
+    });
+    message.into_iter().collect()
+}
+
+fn messages(document: &Value) -> Vec<Map<String, Value>> {
+    let all = document.pointer(MESSAGES).and_then(Value::as_array);
+    all.into_iter().flatten().filter_map(Value::as_object).cloned().collect()
+}
+
+fn of_session(mut message: Map<String, Value>, session: Option<&str>) -> Map<String, Value> {
+    if let Some(session) = session {
+        message.insert("session_id".to_owned(), session.into());
+    }
+    message
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::host::Host;
+
+    fn read(host: &str, event: Event, text: &str) -> Result<Input> {
+        let host = Host::named(host).unwrap();
+        Input::new(text.as_bytes(), (host, host.hooks.as_ref().unwrap(), event))
+    }
 
     #[test]
     fn every_field_may_be_missing_and_types_that_are_wrong_count_as_missing() {
-        let input =
-            Input::new(b"{\"session_id\": 7, \"cwd\": null, \"user_prompt\": \"x\", \"new\": {}}").unwrap();
+        let text = "{\"session_id\": 7, \"cwd\": null, \"user_prompt\": \"x\", \"new\": {}}";
+        let input = read("claude-code", Event::UserPromptSubmit, text).unwrap();
         assert_eq!((input.session, input.folder, input.prompt.as_str()), (None, None, "x"));
-        assert_eq!(input.start, Start::Startup);
+        assert_eq!((input.start, input.said.len()), (Start::Startup, 0));
         for broken in ["", "[]", "{", "\"text\"", "{\"session_id\": \"a\"} and more"] {
-            assert!(Input::new(broken.as_bytes()).is_err(), "{broken}");
+            assert!(read("claude-code", Event::Stop, broken).is_err(), "{broken}");
         }
+    }
+
+    #[test]
+    fn the_words_of_hooks_are_no_part_of_a_prompt() {
+        let text = "{\"prompt\": \"<hook_context>old</hook_context>\\n\\nwhich port?<hook_context>more</hook_context>\"}";
+        let input = read("gemini-cli", Event::UserPromptSubmit, text).unwrap();
+        assert_eq!(input.prompt.trim(), "which port?");
+        assert_eq!(own("what is <hook_context>?"), "what is <hook_context>?");
+    }
+
+    #[test]
+    fn words_and_messages_are_taken_from_hosts_without_a_transcript() {
+        let prompt = "{\"conversation_id\": \"c\", \"generation_id\": \"g\", \"prompt\": \"we use pnpm\", \
+                      \"workspace_roots\": [\"/shop\", \"/other\"]}";
+        let input = read("cursor", Event::UserPromptSubmit, prompt).unwrap();
+        assert_eq!(input.folder.as_deref(), Some(std::path::Path::new("/shop")));
+        let said = Value::from(input.said);
+        let message = json!({"role": "user", "content": "we use pnpm", "id": "g user", "session_id": "c"});
+        assert_eq!(said, json!([message]));
+        assert!(read("cursor", Event::Stop, prompt).unwrap().said.is_empty(), "an answer has its own field");
+        let turn = "{\"session_id\": \"s\", \"messages\": [{\"id\": \"m\", \"role\": \"user\", \"content\": \"hi\"}, 7]}";
+        let said = Value::from(read("opencode", Event::Stop, turn).unwrap().said);
+        assert_eq!(said, json!([{"id": "m", "role": "user", "content": "hi", "session_id": "s"}]));
+        assert!(
+            read("codex", Event::Stop, turn).unwrap().said.is_empty(),
+            "its transcript is the one source"
+        );
     }
 }
