@@ -30,9 +30,11 @@ mod wanted;
 mod when;
 
 mod answer;
+mod built;
 mod course;
 mod coverage;
 mod filter;
+mod index_ports;
 mod recall;
 mod request;
 mod rerank;
@@ -51,7 +53,8 @@ mod fixture;
 pub use crate::coverage::Coverage;
 pub use crate::evidence::{EVIDENCE_FLOOR, EvidenceRule, Grounds};
 #[cfg(feature = "hnsw")]
-pub use crate::hnsw::HnswIndex;
+pub use crate::hnsw::{HNSW_FROM, HnswFactory, HnswIndex};
+pub use crate::index_ports::{LexicalIndexFactory, VectorIndexBuilder, VectorIndexFactory, VectorSearch};
 pub use crate::indexer::{EventIndexer, embedded_text};
 pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, score};
 pub use crate::memory::Columns;
@@ -65,4 +68,4 @@ pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
 pub use crate::signal::{Boost, Boosts, Weights};
 pub use crate::source::{INJECT_LIMIT, RecallSource};
 pub use crate::terms::{DENIAL, FIRST_PERSON, NAME, WISH, index_marks, index_terms, indexed_text};
-pub use crate::vector::{FlatIndex, Near, QueryVector, VectorIndex};
+pub use crate::vector::{FlatIndex, Near, QueryVector, StoredVector, VectorIndex};

@@ -2,6 +2,7 @@
 
 mod doubt;
 mod graph;
+mod indexes;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
