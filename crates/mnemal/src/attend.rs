@@ -76,9 +76,12 @@ impl Engine {
         let stop = stop.shared();
         let tended = Box::pin(self.attend_upkeep(owner, pace, stop.clone()));
         let talked = Box::pin(self.attend_conversations(pace, stop.clone()));
+        let indexed = Box::pin(self.attend_vector_index(pace, stop.clone()));
         let asked = Box::pin(self.attend_model(owner, pace, stop));
-        let ((mut attended, talked), asked) = join(join(tended, talked), asked).await;
+        let ((mut attended, talked), (asked, indexed)) =
+            join(join(tended, talked), join(asked, indexed)).await;
         attended.add(&asked);
+        attended.add(&indexed);
         attended.add(&talked);
         attended
     }
@@ -313,7 +316,7 @@ fn is_nothing(tended: &Tended) -> bool {
 }
 
 /// Waits; returns whether `stop` became ready in that time.
-async fn is_over<S: Future<Output = ()>>(stop: &Shared<S>, wait: Duration) -> bool {
+pub(crate) async fn is_over<S: Future<Output = ()>>(stop: &Shared<S>, wait: Duration) -> bool {
     tokio::time::timeout(wait, stop.clone()).await.is_ok()
 }
 

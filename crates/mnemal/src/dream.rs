@@ -175,6 +175,7 @@ impl Engine {
                 passes.push(Arc::new(Lookalikes { events, graph, ledger: self.stores().ledger.clone() }));
             }
         }
+        passes.extend(self.parts().passes.iter().cloned());
         let mut passes: Vec<Arc<dyn Pass>> =
             passes.into_iter().map(|pass| Arc::new(AsPiece(self.clone(), pass)) as Arc<dyn Pass>).collect();
         // Passes that ask a model are not pieces: other work does not wait for the model.

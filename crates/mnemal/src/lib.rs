@@ -34,6 +34,7 @@ mod message;
 mod model;
 mod past;
 mod portrait;
+pub mod ports;
 pub mod prelude;
 mod quality;
 mod quote;
@@ -58,6 +59,7 @@ mod transfer;
 mod trust_audit;
 mod upkeep;
 mod user;
+mod vector_index;
 mod why;
 mod working;
 
@@ -138,7 +140,7 @@ pub use crate::settings::{
     EmbeddingSettings, ExtractSettings, IdentitySettings, IngestSettings, LayerSettings, LearningSettings,
     LlmProvider, LlmSettings, PrivacySettings, RecallSettings, RetentionSettings, SecretMode, Settings,
     SpacesSettings, StorageSettings, SummaryBy, SummarySettings, Switch, TelemetrySettings, Tokenizer,
-    WorkingSettings,
+    VectorIndexKind, WorkingSettings,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};
