@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use mnemal_core::{BLOCK_ROWS, EventId, IndexBlock, ModelId, Vector, VectorColumn};
+use mnemal_core::{BLOCK_ROWS, EventId, IndexBlock, ModelId, Seq, Vector, VectorColumn};
 use mnemal_providers::StaticEmbedder;
 use mnemal_recall::{FlatIndex, QueryVector, RowSet, SignBits, VectorIndex};
 
@@ -22,6 +22,8 @@ use crate::latency::SEED;
 const LIMIT: usize = 100;
 /// Fewest words of a sentence. Source: own choice; shorter ones are greetings and headings.
 const WORDS: usize = 5;
+/// Rows of which one passes the narrow filter. Source: own choice, as a space with ten users of equal diligence.
+const ONE_IN: u32 = 10;
 /// Bytes of a megabyte.
 const MEGABYTE: f64 = 1e6;
 
@@ -34,7 +36,7 @@ pub struct Sample {
 
 impl Sample {
     /// Reads up to `size` different sentences of the corpora in these folders, fills up with made ones, and takes up to
-    /// `questions` of their questions, evenly spread.
+    /// `questions` of their questions, evenly spread; without any, sentences of another made conversation are the questions.
     ///
     /// # Errors
     /// Files that cannot be read.
@@ -65,6 +67,9 @@ impl Sample {
                 break;
             }
         }
+        if asked.is_empty() {
+            asked.extend(Chat::new(SEED + 1).take(questions).map(|turn| turn.text));
+        }
         let step = (asked.len() / questions.max(1)).max(1);
         let vectors =
             asked.iter().step_by(step).filter_map(|text| QueryVector::new(&embedder.embed_one(text)?));
@@ -72,18 +77,20 @@ impl Sample {
     }
 
     fn flat(&self, model: &ModelId) -> FlatIndex {
-        let block = |rows: &[Vector]| {
+        let block = |(rows, first): (&[Vector], u64)| {
             let dimensions = rows.first().map_or(0, |row| row.codes().len());
             let scales = rows.iter().map(Vector::scale).collect();
             let codes = rows.iter().flat_map(|row| row.codes().iter().copied()).collect();
             let column = VectorColumn { model: model.clone(), dimensions, scales, codes };
             Arc::new(IndexBlock {
                 events: vec![EventId(1); rows.len()],
+                seqs: (first..).take(rows.len()).map(Seq).collect(),
                 vectors: vec![column],
                 ..IndexBlock::default()
             })
         };
-        FlatIndex::new(self.rows.chunks(BLOCK_ROWS).map(block), model.clone())
+        let blocks = self.rows.chunks(BLOCK_ROWS).zip((1..).step_by(BLOCK_ROWS));
+        FlatIndex::new(blocks.map(block), model.clone())
     }
 }
 
@@ -105,23 +112,47 @@ pub fn vectors(sample: &Sample) -> Result<Vec<Figure>> {
     let model = ModelId::new("static")?;
     let flat = sample.flat(&model);
     let dimensions = sample.questions.first().map_or(0, QueryVector::dimensions);
-    let exact = IndexAnswer::of(sample, &flat)?;
-    let mut figures = exact.figures("all rows", sample.rows.len(), &exact);
+    let filters = Filters::of(sample)?;
+    let exact = filters.asked(sample, &flat)?;
+    let mut figures = filters.figures("all rows", &exact, &exact);
     let mut add = |name: &str, make: &dyn Fn() -> Box<dyn VectorIndex>| -> Result<()> {
         let (watch, before) = (Watch::start()?, resident_bytes()?);
         let index = make();
         let built = watch.stop()?.cpu;
         let (size, bytes) = (sample.rows.len(), resident_bytes()?.saturating_sub(before));
         let rate = size as f64 / built.as_secs_f64().max(f64::MIN_POSITIVE);
+        figures.push(Figure::new(format!("{name}: built, CPU"), size, built.as_secs_f64(), "s"));
         figures.push(Figure::new(format!("{name}: rows built a CPU-second"), size, rate, "rows/s"));
         figures.push(Figure::new(format!("{name}: memory"), size, bytes as f64 / MEGABYTE, "MB"));
-        figures.extend(IndexAnswer::of(sample, index.as_ref())?.figures(name, size, &exact));
+        figures.extend(filters.figures(name, &filters.asked(sample, index.as_ref())?, &exact));
         Ok(())
     };
     add("sign bits", &|| Box::new(SignBits::new(flat.clone(), dimensions)))?;
     #[cfg(feature = "hnsw")]
     add("graph", &|| Box::new(mnemal_recall::HnswIndex::new(flat.clone(), dimensions)))?;
     Ok(figures)
+}
+
+/// The filters that every index is asked with.
+struct Filters([(&'static str, RowSet); 2]);
+
+impl Filters {
+    fn of(sample: &Sample) -> Result<Self> {
+        let rows = u32::try_from(sample.rows.len())?;
+        let narrow = RowSet::of(rows, |row| row % ONE_IN == 3);
+        Ok(Self([("", RowSet::all(rows)), (", one row in ten", narrow)]))
+    }
+
+    fn asked(&self, sample: &Sample, index: &dyn VectorIndex) -> Result<Vec<IndexAnswer>> {
+        self.0.iter().map(|(_, filter)| IndexAnswer::of(sample, index, filter)).collect()
+    }
+
+    fn figures(&self, name: &str, asked: &[IndexAnswer], exact: &[IndexAnswer]) -> Vec<Figure> {
+        let size = self.0.first().map_or(0, |(_, all)| all.len() as usize);
+        let each = self.0.iter().zip(asked).zip(exact);
+        each.flat_map(|(((of, _), asked), exact)| asked.figures(&format!("{name}{of}"), size, exact))
+            .collect()
+    }
 }
 
 /// What an index answered, and what that took.
@@ -131,12 +162,11 @@ struct IndexAnswer {
 }
 
 impl IndexAnswer {
-    fn of(sample: &Sample, index: &dyn VectorIndex) -> Result<Self> {
-        let everything = RowSet::all(u32::try_from(sample.rows.len())?);
+    fn of(sample: &Sample, index: &dyn VectorIndex, filter: &RowSet) -> Result<Self> {
         let (mut found, mut costs) = (Vec::new(), Vec::new());
         for question in &sample.questions {
             let watch = Watch::start()?;
-            let near = index.nearest(question, &everything, LIMIT);
+            let near = index.nearest(question, filter, LIMIT);
             costs.push(watch.stop()?.cpu);
             found.push(near.into_iter().map(|near| near.row).collect());
         }
@@ -192,5 +222,16 @@ mod tests {
         let value = |name: &str| figures.iter().find(|figure| figure.name == name).unwrap().value;
         assert!((value("sign bits: of the exact 10") - 1.0).abs() < 1e-9);
         assert!((value("all rows: of the exact 100") - 1.0).abs() < 1e-9);
+        assert!((value("sign bits, one row in ten: of the exact 100") - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_data_everything_is_made() {
+        let none: [&Path; 0] = [];
+        let sample = Sample::read(&none, 50, 4).unwrap();
+        assert_eq!((sample.rows.len(), sample.questions.len()), (50, 4));
+        let near =
+            sample.flat(&ModelId::new("m").unwrap()).vectors().map(|stored| stored.seq.0).collect::<Vec<_>>();
+        assert_eq!(near, (1..=50).collect::<Vec<_>>(), "every row has a position");
     }
 }

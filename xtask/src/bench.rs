@@ -31,7 +31,7 @@ const BENCHES: &[(&str, &str)] = &[
     ),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
     ("secrets", "made-up secrets that pass the rules, and what is taken for one in conversations"),
-    ("vectors", "indexes of vectors beside a look at all rows; the graph with the feature `hnsw`"),
+    ("vectors", "the three indexes of vectors beside each other: recall, time, memory, construction"),
     (
         "summaries",
         "summaries of sessions against references, beside lead, TextRank and chance; refreshes a second",
@@ -55,6 +55,9 @@ const DIST: &str = "--dist";
 
 /// The bench that calls an endpoint; the client is compiled in only for it.
 const ENDPOINT: &str = "model";
+
+/// The bench that builds a graph of near neighbors, which is compiled in only for it.
+const GRAPH: &str = "vectors";
 
 /// Runs `bench NAME [ARGUMENTS]` or `bench --list`; further arguments are passed to the program.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
@@ -80,6 +83,9 @@ pub(crate) fn program(name: &str, rest: &[String]) -> Result<Line> {
     }
     if *name == ENDPOINT {
         line = line.arg("--features").arg("http");
+    }
+    if *name == GRAPH {
+        line = line.arg("--features").arg("hnsw");
     }
     Ok(line.arg("--bin").arg(format!("bench-{name}")).arg("--").args(rest.cloned()))
 }

@@ -12,7 +12,8 @@ use crate::tidy;
 use crate::workspace::{Package, packages};
 
 /// Features that are off by default and checked with everything else, so that one build serves all steps.
-const EXTRA: &str = "mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/reader,mnemal-cli/tokens-exact";
+const EXTRA: &str =
+    "mnemal-cli/hnsw,mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/reader,mnemal-cli/tokens-exact";
 /// Crates that no layer may bring into a user's tree.
 const HEAVY: &[&str] = &["axum", "hnsw_rs", "hyper", "reqwest", "rmcp", "sqlx", "tokio"];
 /// Kinds of crates that do no input or output and start no thread.

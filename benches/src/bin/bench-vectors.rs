@@ -12,11 +12,11 @@ use mnemal_benches::vectors::{Sample, vectors};
 #[derive(Debug, Parser)]
 #[command(name = "bench-vectors", max_term_width = 100)]
 struct Args {
-    /// Folders of data sets in the neutral layout.
-    #[arg(long, required = true)]
+    /// Folders of data sets in the neutral layout; without any, sentences and questions are made.
+    #[arg(long)]
     data: Vec<PathBuf>,
     /// Numbers of vectors; made sentences fill up.
-    #[arg(long, value_delimiter = ',', default_values_t = [100_000])]
+    #[arg(long, value_delimiter = ',', default_values_t = [100_000, 1_000_000])]
     sizes: Vec<usize>,
     /// Questions that are asked.
     #[arg(long, default_value_t = 300)]

@@ -1,9 +1,9 @@
 //! Context requests, and the fragments that layers offer for a context.
 
 use crate::{
-    AgentId, AsOf, ChannelId, Importance, InclusionReason, Level, ModelId, OmittedReason, Producer,
-    RecordRef, Score, ScorePart, SessionId, Source, SpaceId, Speaker, Timestamp, TokenCount, ToolName, Trust,
-    UserId, Within, Zone,
+    AgentId, AsOf, ChannelId, Event, Importance, InclusionReason, Level, ModelId, OmittedReason, Producer,
+    RecordRef, Score, ScorePart, SessionId, Source, SpaceId, Span, Speaker, Timestamp, TokenCount, ToolName,
+    Trust, UserId, Within, Zone,
 };
 
 /// A section of a context, with a minimum share of the budget; declaration order is rendering order within a block.
@@ -189,6 +189,35 @@ pub struct Fragment {
     pub because: InclusionReason,
     /// The reason to withhold it, where the layer already knows one; it is offered for the receipt only.
     pub withheld: Option<OmittedReason>,
+}
+
+impl Fragment {
+    /// Makes an unranked fragment of an event's whole text; `None` for an erased event.
+    pub fn of_event(event: &Event, section: Section, because: InclusionReason) -> Option<Self> {
+        let kept = event.kept()?;
+        let span = Span { start: 0, end: u32::try_from(kept.content.len()).ok()? };
+        Some(Self {
+            section,
+            record: RecordRef::Event(event.id),
+            producer: None,
+            sources: vec![Source { event: event.id, span }],
+            text: kept.content.clone(),
+            label: Label {
+                level: event.level,
+                at: kept.occurred_at,
+                zone: kept.zone.clone(),
+                speaker: kept.speaker.clone(),
+                space: None,
+                remark: None,
+            },
+            trust: event.trust,
+            importance: Importance::DEFAULT,
+            score: Score::new(0.0),
+            parts: Vec::new(),
+            because,
+            withheld: None,
+        })
+    }
 }
 
 /// Owner of the working memory in an inventory, relative to the conversation that receives it.

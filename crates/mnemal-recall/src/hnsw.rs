@@ -1,137 +1,257 @@
-//! HNSW index based on `hnsw_rs`; an optional engine that recall itself does not use.
+//! HNSW index based on `hnsw_rs`: a graph that is built in the background and grows with the log.
 //!
 //! ADR 15 compares it with sign bits.
 
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError, RwLock};
+mod graph;
 
-use hnsw_rs::anndists::dist::distances::Distance;
-use hnsw_rs::hnsw::Hnsw;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 
+use mnemal_core::Seq;
+
+use crate::index_ports::{VectorIndexBuilder, VectorIndexFactory};
 use crate::rows::RowSet;
 use crate::vector::{FlatIndex, Neighbor, QueryVector, VectorIndex};
 
-/// Connections of a row in each layer except the lowest, which has twice as many; the library aborts above 256.
-///
-/// Source: the usual `M` of HNSW, as measured.
-const CONNECTIONS: usize = 16;
-/// Search width at insertion. Source: the usual `ef_construction` of HNSW, as measured.
-const BUILD_WIDTH: usize = 200;
-/// Most layers. Source: the maximum of the library.
-const LAYERS: usize = 16;
+use self::graph::{Graph, point};
+
+/// Number of vectors from which on recall searches a graph. Source: own choice; at 20,000 an exact scan is eight times faster
+/// (ADR 15).
+pub const HNSW_FROM: u32 = 100_000;
 /// Least search width of a query. Source: own choice, twice the 128 of the first measurement.
 const WIDTH: usize = 256;
-/// Distance for vectors without direction: farther than any real distance.
-const FAR: f32 = 2.0;
+/// Most points that a search fetches; where the filter needs more, a scan of all rows is as fast. Source: own choice.
+const MOST_FETCHED: usize = 4_096;
+/// Points that a search fetches in addition, one in this many, because a filter is not spread evenly. Source: own choice.
+const SPARE_PART: usize = 4;
+/// Fraction of dead points, one in this many of the living, from which on the graph is built anew. Source: own choice.
+const DEAD_PART: usize = 8;
 
-/// A node of the graph: a row number, whose codes stay in the blocks, or the query.
-#[derive(Clone, Debug)]
-enum Spot {
-    Row(u32),
-    Query(Arc<QueryVector>),
+/// Makes [`HnswIndex`]es for recall.
+#[derive(Clone, Copy, Debug)]
+pub struct HnswFactory {
+    /// Number of vectors from which on a space gets a graph.
+    pub from: u32,
 }
 
-/// `1 − cosine`, never negative and never NaN: the library panics on either.
-struct Clamped(FlatIndex);
-
-impl Distance<Spot> for Clamped {
-    fn eval(&self, one: &[Spot], other: &[Spot]) -> f32 {
-        let cosine = match (one, other) {
-            ([Spot::Row(one)], [Spot::Row(other)]) => self.0.between(*one, *other),
-            ([Spot::Query(query)], [Spot::Row(row)]) | ([Spot::Row(row)], [Spot::Query(query)]) => {
-                self.0.cosine(query, *row)
-            }
-            _ => None,
-        };
-        cosine.map_or(FAR, |cosine| (1.0 - cosine).clamp(0.0, FAR))
+impl Default for HnswFactory {
+    /// A graph from [`HNSW_FROM`] vectors on.
+    fn default() -> Self {
+        Self { from: HNSW_FROM }
     }
 }
 
-type Graph = Hnsw<'static, Spot, Clamped>;
+impl VectorIndexFactory for HnswFactory {
+    fn pays_from(&self) -> u32 {
+        self.from
+    }
 
-/// A graph over all rows of a [`FlatIndex`], for queries without a filter; every other query scans all rows.
+    fn builder(&self, dimensions: usize) -> Box<dyn VectorIndexBuilder> {
+        Box::new(HnswBuilder::new(dimensions))
+    }
+}
+
+/// The log positions in a graph, one bit each.
+#[derive(Debug, Default)]
+struct Positions(Vec<u64>);
+
+impl Positions {
+    fn has(&self, seq: Seq) -> bool {
+        let word = usize::try_from(seq.0 / 64).ok().and_then(|word| self.0.get(word));
+        word.is_some_and(|word| word >> (seq.0 % 64) & 1 == 1)
+    }
+
+    fn add(&mut self, seq: Seq) {
+        let Ok(word) = usize::try_from(seq.0 / 64) else { return };
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        if let Some(word) = self.0.get_mut(word) {
+            *word |= 1 << (seq.0 % 64);
+        }
+    }
+}
+
+/// A graph with the positions that it holds.
+#[derive(Debug)]
+struct Grown {
+    graph: Arc<Graph>,
+    positions: Positions,
+}
+
+impl Grown {
+    fn new(room: usize) -> Self {
+        Self { graph: Arc::new(Graph::new(room)), positions: Positions::default() }
+    }
+}
+
+/// Builder of a graph for one space.
 ///
-/// It is built from the stored codes and never persisted, and it does not include later rows: erased rows disappear with
-/// the index from which it was built. Panics of the library are caught here: the graph is dropped, and queries scan the
-/// rows from then on; the process's panic hook is still called. When a graph is dropped, the library starts rayon's global
-/// threads.
+/// A point stays in the graph when its event is erased, without its row: no search returns it. When one point in nine is
+/// dead, a new graph is built, and the old one serves until that is complete.
+#[derive(Debug)]
+struct HnswBuilder {
+    dimensions: usize,
+    serving: Grown,
+    /// The graph that will replace it.
+    next: Option<Grown>,
+    /// The rows of the last update.
+    flat: FlatIndex,
+    /// Number of vectors among these rows.
+    alive: usize,
+    /// The rows that the growing graph lacks, last one first.
+    lacking: Vec<u32>,
+}
+
+impl HnswBuilder {
+    fn new(dimensions: usize) -> Self {
+        Self {
+            dimensions,
+            serving: Grown::new(0),
+            next: None,
+            flat: FlatIndex::default(),
+            alive: 0,
+            lacking: Vec::new(),
+        }
+    }
+
+    /// Compares the graph with a new state of the rows.
+    fn compare(&mut self, flat: &FlatIndex) {
+        let is_meant = |codes: &[i8]| codes.len() == self.dimensions;
+        self.alive = flat.vectors().filter(|stored| is_meant(stored.codes)).count();
+        let known = |grown: &Grown| {
+            flat.vectors().filter(|stored| is_meant(stored.codes) && grown.positions.has(stored.seq)).count()
+        };
+        let dead = self.serving.graph.held().saturating_sub(known(&self.serving));
+        if self.next.is_none() && dead > self.alive / DEAD_PART {
+            self.next = Some(Grown::new(self.alive));
+        }
+        let growing = self.next.as_ref().unwrap_or(&self.serving);
+        let lacks = flat
+            .vectors()
+            .filter(|stored| is_meant(stored.codes) && !growing.positions.has(stored.seq))
+            .map(|stored| stored.row);
+        self.lacking = lacks.collect();
+        self.lacking.reverse();
+        self.flat = flat.clone();
+    }
+
+    /// Makes the index over the rows of the last update.
+    fn made(&self) -> HnswIndex {
+        HnswIndex {
+            flat: self.flat.clone(),
+            dimensions: self.dimensions,
+            graph: Arc::clone(&self.serving.graph),
+            held: self.serving.graph.held(),
+            alive: self.alive,
+        }
+    }
+}
+
+impl VectorIndexBuilder for HnswBuilder {
+    fn update(&mut self, rows: &FlatIndex, most: NonZeroUsize) -> usize {
+        if !self.flat.is_same(rows) {
+            self.compare(rows);
+        }
+        let growing = self.next.as_mut().unwrap_or(&mut self.serving);
+        let start = self.lacking.len().saturating_sub(most.get());
+        for row in self.lacking.split_off(start).into_iter().rev() {
+            let Some(stored) = self.flat.vector(row) else { continue };
+            if !growing.graph.insert(stored.seq, &point(stored.codes.iter().copied(), stored.scale)) {
+                // Without a graph every row is scanned.
+                self.lacking.clear();
+                break;
+            }
+            growing.positions.add(stored.seq);
+        }
+        if self.lacking.is_empty()
+            && let Some(next) = self.next.take()
+        {
+            self.serving = next;
+        }
+        self.lacking.len()
+    }
+
+    fn index(&self) -> Option<Arc<dyn VectorIndex>> {
+        let is_complete = match &self.next {
+            None => self.lacking.is_empty(),
+            Some(_) => self.flat.vectors().all(|stored| {
+                stored.codes.len() != self.dimensions || self.serving.positions.has(stored.seq)
+            }),
+        };
+        (is_complete && self.serving.graph.is_whole()).then(|| Arc::new(self.made()) as Arc<dyn VectorIndex>)
+    }
+}
+
+/// A graph over the rows of a [`FlatIndex`].
+///
+/// A search fetches as many points as should pass the filter, and keeps those that do. Where the filter is too narrow for
+/// that, or fewer pass than were asked for, it scans all rows. Every cosine is computed from the stored codes.
+///
+/// The graph is built from the stored codes and never persisted. A panic of the library drops it, and queries scan the rows
+/// from then on; the process's panic hook is still called.
+#[derive(Debug)]
 pub struct HnswIndex {
     flat: FlatIndex,
     dimensions: usize,
-    vectors: usize,
-    graph: RwLock<Option<Graph>>,
-}
-
-impl fmt::Debug for HnswIndex {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("HnswIndex").field("vectors", &self.vectors).finish_non_exhaustive()
-    }
+    graph: Arc<Graph>,
+    /// Points in the graph when this was made.
+    held: usize,
+    /// Rows with a vector.
+    alive: usize,
 }
 
 impl HnswIndex {
-    /// Builds the graph of all vectors of `dimensions` values. Costs about a millisecond per row (ADR 15).
+    /// Builds the graph of all vectors of `dimensions` values at once. Costs about a millisecond per row (ADR 15).
     pub fn new(flat: FlatIndex, dimensions: usize) -> Self {
-        let fits = flat.columns().filter(|(_, column)| column.dimensions == dimensions);
-        let rows = fits.flat_map(|(first, column)| {
-            (first..).zip(&column.scales).filter(|(_, scale)| **scale > 0.0).map(|(row, _)| row)
-        });
-        let rows: Vec<u32> = rows.collect();
-        let distance = Clamped(flat.clone());
-        let graph = guarded(move || {
-            let graph = Graph::new(CONNECTIONS, rows.len(), LAYERS, BUILD_WIDTH, distance);
-            for row in &rows {
-                graph.insert((&[Spot::Row(*row)], *row as usize));
-            }
-            (graph, rows.len())
-        });
-        let (graph, vectors) = graph.map_or((None, 0), |(graph, vectors)| (Some(graph), vectors));
-        Self { flat, dimensions, vectors, graph: RwLock::new(graph.filter(|_| vectors > 0)) }
+        let mut builder = HnswBuilder::new(dimensions);
+        builder.serving = Grown::new(flat.vectors().count());
+        let _lacking = builder.update(&flat, NonZeroUsize::MAX);
+        builder.made()
     }
 
-    /// The rows that the graph finds; `None` if there is no graph, or it fails.
-    fn search_rows(&self, query: &QueryVector, limit: usize) -> Option<Vec<u32>> {
-        let asked = [Spot::Query(Arc::new(query.clone()))];
-        let near = {
-            let graph = self.graph.read().unwrap_or_else(PoisonError::into_inner);
-            let graph = graph.as_ref()?;
-            guarded(|| graph.search(&asked, limit, WIDTH.max(limit)))
-        };
-        if near.is_none() {
-            self.let_go();
+    /// The number of points to fetch so that `limit` rows of the filter are among them; `None` where a scan is better.
+    fn fetched(&self, filter: &RowSet, limit: usize) -> Option<usize> {
+        if limit == 0 || limit >= self.alive || filter.is_empty() {
+            return None;
         }
-        Some(near?.iter().filter_map(|near| u32::try_from(near.d_id).ok()).collect())
+        let share = |count: usize, of: usize, passing: usize| {
+            count.saturating_mul(of).checked_div(passing).map(|count| count.saturating_add(1))
+        };
+        let mut fetched = limit;
+        if !filter.is_all() {
+            fetched = share(fetched, filter.rows() as usize, filter.len() as usize)?;
+            fetched = fetched.saturating_add(fetched / SPARE_PART);
+        }
+        if self.held > self.alive {
+            fetched = share(fetched, self.held, self.alive)?;
+            fetched = fetched.saturating_add(fetched / SPARE_PART);
+        }
+        (fetched <= MOST_FETCHED && fetched < self.alive).then_some(fetched)
     }
 
-    fn let_go(&self) {
-        let graph = self.graph.write().unwrap_or_else(PoisonError::into_inner).take();
-        // A panic during drop cannot be handled.
-        let _gone = guarded(|| drop(graph));
-    }
-}
-
-impl Drop for HnswIndex {
-    fn drop(&mut self) {
-        self.let_go();
+    /// The rows of the filter that the graph finds, ascending; `None` if it finds too few.
+    fn found(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Option<Vec<u32>> {
+        let fetched = self.fetched(filter, limit)?;
+        let near = self.graph.nearest(&query.point(), fetched, WIDTH)?;
+        // A dead point, and one that is newer than these rows, has no row here.
+        let rows = near.into_iter().filter_map(|seq| self.flat.row_at(seq));
+        let mut rows: Vec<u32> = rows.filter(|row| filter.has(*row)).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        (rows.len() >= limit).then_some(rows)
     }
 }
 
 impl VectorIndex for HnswIndex {
     fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Neighbor> {
-        let is_for_all = filter.is_all() && query.dimensions() == self.dimensions;
-        let rows = if is_for_all && limit > 0 && limit < self.vectors {
-            self.search_rows(query, limit)
-        } else {
-            None
-        };
-        // An unreachable part of the graph would leave the limit unfilled.
-        let Some(mut rows) = rows.filter(|rows| rows.len() == limit) else {
-            return self.flat.nearest(query, filter, limit);
-        };
-        rows.sort_unstable();
-        let mut near: Vec<Neighbor> = Vec::with_capacity(limit);
+        let is_meant = query.dimensions() == self.dimensions;
+        let found = if is_meant { self.found(query, filter, limit) } else { None };
+        let Some(rows) = found else { return self.flat.nearest(query, filter, limit) };
+        let mut near: Vec<Neighbor> = Vec::with_capacity(rows.len());
         self.flat.for_each_cosine(query, &rows, |row, cosine| near.push(Neighbor { row, cosine }));
         near.sort_by(|one, other| other.cosine.total_cmp(&one.cosine).then(other.row.cmp(&one.row)));
+        near.truncate(limit);
         near
     }
 
@@ -140,112 +260,13 @@ impl VectorIndex for HnswIndex {
     }
 }
 
-/// Runs library code; `None` if it panics.
-fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(work)).ok()
+impl QueryVector {
+    /// The query in the form of a point.
+    fn point(&self) -> Vec<i8> {
+        let (codes, scale) = self.codes_and_scale();
+        point(codes.iter().map(|code| i8::try_from(*code).unwrap_or_default()), scale)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use mnemal_core::{EventId, IndexBlock, ModelId, Seq, VectorColumn};
-
-    use super::*;
-    use crate::conformance::{blocks, model};
-
-    fn index(blocks: Vec<IndexBlock>, model: ModelId) -> HnswIndex {
-        HnswIndex::new(FlatIndex::new(blocks.into_iter().map(Arc::new), model), 16)
-    }
-
-    mod graph {
-        crate::vector_index_conformance!(super::index);
-    }
-
-    /// Rows with identical vectors.
-    fn alike(rows: usize) -> IndexBlock {
-        let seqs: Vec<Seq> = (0..rows).map(|row| Seq(row as u64 + 1)).collect();
-        let codes = (0..rows).flat_map(|_| [90, -90, 10]).collect();
-        let column = VectorColumn { model: model(), dimensions: 3, scales: vec![1.0 / 127.5; rows], codes };
-        let events = seqs.iter().map(|seq| EventId(u128::from(seq.0))).collect();
-        IndexBlock { events, seqs, vectors: vec![column], ..IndexBlock::default() }
-    }
-
-    #[test]
-    fn equal_vectors_are_no_distance_apart_and_never_less() {
-        let flat = FlatIndex::new([Arc::new(alike(300))], model());
-        let distance = Clamped(flat.clone());
-        assert_eq!(distance.eval(&[Spot::Row(1)], &[Spot::Row(2)]).to_bits(), 0.0_f32.to_bits());
-        assert!(
-            (distance.eval(&[Spot::Row(1)], &[Spot::Row(300)]) - FAR).abs() < 1e-6,
-            "there is no such row"
-        );
-        let index = HnswIndex::new(flat, 3);
-        let query = QueryVector::new(&[0.9, -0.9, 0.1]).unwrap();
-        let near = index.nearest(&query, &RowSet::all(300), 10);
-        assert!(near.len() == 10 && near.iter().all(|near| near.cosine > 0.99), "{near:?}");
-        assert!(index.graph.read().unwrap().is_some(), "nothing panicked");
-    }
-
-    #[test]
-    fn what_panics_loses_its_graph_and_is_answered_all_the_same() {
-        assert_eq!(guarded(|| 1), Some(1));
-        assert_eq!(guarded(|| -> u8 { panic!("as the library does") }), None);
-        let index = index(blocks(), model());
-        let (query, everything) = (QueryVector::new(&[1.0; 16]).unwrap(), RowSet::all(300));
-        let exact = index.flat.nearest(&query, &everything, 10);
-        assert!(index.search_rows(&query, 10).is_some());
-        index.let_go();
-        assert_eq!((index.search_rows(&query, 10), index.nearest(&query, &everything, 10)), (None, exact));
-    }
-
-    #[test]
-    fn readers_ask_at_the_same_time() {
-        let index = index(blocks(), model());
-        let everything = RowSet::all(300);
-        let ask = |turn: u8| {
-            let values: Vec<f32> =
-                (0..16_u8).map(|place| f32::from((place * 7 + turn * 5) % 11) - 5.0).collect();
-            let query = QueryVector::new(&values).unwrap();
-            (index.nearest(&query, &everything, 10), index.flat.nearest(&query, &everything, 10))
-        };
-        let found = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4_u8).map(|turn| scope.spawn(move || ask(turn))).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
-        });
-        for (near, exact) in found {
-            assert!(near.iter().filter(|near| exact.contains(near)).count() >= 9, "{near:?} {exact:?}");
-        }
-    }
-
-    /// Random rows, none near all others.
-    fn random(rows: usize) -> IndexBlock {
-        let mut state = 9_u64;
-        let mut code = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            i8::try_from(i64::try_from((state >> 40) % 201).unwrap() - 100).unwrap()
-        };
-        let codes: Vec<i8> = (0..rows * 16).map(|_| code()).collect();
-        let length = |row: &[i8]| row.iter().map(|code| f32::from(*code).powi(2)).sum::<f32>().sqrt();
-        let scales = codes.chunks(16).map(|row| 1.0 / length(row)).collect();
-        let seqs: Vec<Seq> = (0..rows).map(|row| Seq(row as u64 + 1)).collect();
-        let events = seqs.iter().map(|seq| EventId(u128::from(seq.0))).collect();
-        let column = VectorColumn { model: model(), dimensions: 16, scales, codes };
-        IndexBlock { events, seqs, vectors: vec![column], ..IndexBlock::default() }
-    }
-
-    #[test]
-    fn the_graph_finds_nearly_all_of_the_nearest_where_nothing_is_near_everything() {
-        let index = index(vec![random(1_000), random(1_500)], model());
-        let everything = RowSet::all(2_500);
-        let (mut found, mut all) = (0, 0);
-        for turn in 0..20_u8 {
-            let values: Vec<f32> =
-                (0..16_u8).map(|place| f32::from((place * 7 + turn * 5) % 11) - 5.0).collect();
-            let query = QueryVector::new(&values).unwrap();
-            let rows = index.search_rows(&query, 10).unwrap();
-            let exact = index.flat.nearest(&query, &everything, 10);
-            all += exact.len();
-            found += exact.iter().filter(|near| rows.contains(&near.row)).count();
-        }
-        assert!(found * 10 >= all * 9, "{found} of {all}");
-    }
-}
+mod tests;

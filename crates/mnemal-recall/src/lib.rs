@@ -30,9 +30,11 @@ mod signal;
 mod time_filter;
 
 mod answer;
+mod built;
 mod coverage;
 mod diversify;
 mod filter;
+mod index_ports;
 mod note_status;
 mod recall;
 mod request;
@@ -51,7 +53,8 @@ mod fixture;
 pub use crate::coverage::Coverage;
 pub use crate::evidence::{EVIDENCE_FLOOR, EvidenceFeatures, EvidenceRule};
 #[cfg(feature = "hnsw")]
-pub use crate::hnsw::HnswIndex;
+pub use crate::hnsw::{HNSW_FROM, HnswFactory, HnswIndex};
+pub use crate::index_ports::{LexicalIndexFactory, VectorIndexBuilder, VectorIndexFactory, VectorSearch};
 pub use crate::indexer::{EventIndexer, embedded_text};
 pub use crate::lexical::{LexicalIndex, LexicalScores, MOST_TERMS, TermQuery, score};
 pub use crate::memory::Columns;
@@ -66,4 +69,4 @@ pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
 pub use crate::signal::{Boost, Boosts, Weights};
 pub use crate::source::{INJECT_LIMIT, RecallSource};
 pub use crate::terms::{DENIAL, FIRST_PERSON, NAME, WISH, index_marks, index_terms, indexed_text};
-pub use crate::vector::{FlatIndex, Neighbor, QueryVector, VectorIndex};
+pub use crate::vector::{FlatIndex, Neighbor, QueryVector, StoredVector, VectorIndex};

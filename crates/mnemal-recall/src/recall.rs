@@ -12,7 +12,7 @@ use mnemal_text::{Analyzer, Language};
 
 use crate::evidence::DEFAULT_FLOOR;
 use crate::graph::{GraphArm, GraphSignals, LOOKED_AT};
-use crate::lexical::{self, LexicalIndex as _, LexicalScores};
+use crate::lexical::{self, LexicalIndex, LexicalScores};
 use crate::note_status;
 use crate::pause::pause;
 use crate::question::Query;
@@ -86,7 +86,7 @@ pub struct Recall {
     pub(crate) parts: RecallParts,
     settings: RecallSettings,
     analyzer: Analyzer,
-    shared: SharedIndex,
+    pub(crate) shared: SharedIndex,
     graph: GraphArm,
 }
 
@@ -237,13 +237,15 @@ impl Recall {
         vector: Option<EmbeddedQuery>,
     ) -> Search {
         let index = Arc::clone(&snapshot.index);
+        let own = self.shared.lexical.index(&index);
+        let lexical: &dyn LexicalIndex = own.as_deref().unwrap_or(&*index);
         let filter = filter::rows(&index, &request.filter, request.except_session.as_ref());
         let candidates = CANDIDATES.max(request.limit.get());
         pause().await;
         let mut words = (request.mode != Mode::Vector || vector.is_none()).then(|| {
             let says_nothing =
                 |term| index.is_name(term) || query.about_self && query.general.contains(&term);
-            lexical::score(&*index, &index.columns, &query.terms, &says_nothing, (&filter, candidates))
+            lexical::score(lexical, &index.columns, &query.terms, &says_nothing, (&filter, candidates))
         });
         pause().await;
         let mut rows: Vec<u32> = words.iter().flat_map(LexicalScores::best).collect();
@@ -257,7 +259,7 @@ impl Recall {
         rows.sort_unstable();
         rows.dedup();
         if let Some(words) = &mut words {
-            words.complete(&*index, &index.columns, &rows);
+            words.complete(lexical, &index.columns, &rows);
         }
         let arms = Arms { words, vectors: near.zip(vector) };
         Search::rank(snapshot, query, arms, &rows, &self.settings.weights.boosted(request.boosts))

@@ -59,6 +59,12 @@ impl RowSet {
         self.len == self.rows
     }
 
+    /// Returns how many rows there are, in the set or not.
+    #[cfg(feature = "hnsw")]
+    pub(crate) fn rows(&self) -> u32 {
+        self.rows
+    }
+
     /// Returns how many rows are in the set.
     pub fn len(&self) -> u32 {
         self.len

@@ -245,12 +245,12 @@ impl VectorIndex for SignBits {
     }
 }
 
-/// The vectors of one model: sign bits for the older rows of a large index, exact codes for the rest.
+/// The vectors of one model: an index for the older rows of a large space, exact codes for the rest.
 #[derive(Debug)]
 pub(crate) struct Vectors {
     pub(crate) flat: FlatIndex,
-    /// The bits, and the number of rows they cover.
-    pub(crate) signs: Option<(u32, Arc<SignBits>)>,
+    /// The index, and the number of rows it covers.
+    pub(crate) signs: Option<(u32, Arc<dyn VectorIndex>)>,
 }
 
 impl Vectors {
@@ -264,7 +264,8 @@ impl VectorIndex for Vectors {
     fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Neighbor> {
         let Some((rows, bits)) = &self.signs else { return self.flat.nearest(query, filter, limit) };
         let mut best = TopK::new(limit);
-        for near in bits.nearest(query, filter, limit).into_iter().filter(|near| near.row < *rows) {
+        let is_meant = |near: &Neighbor| near.row < *rows && filter.has(near.row);
+        for near in bits.nearest(query, filter, limit).into_iter().filter(is_meant) {
             best.offer(near.cosine, near.row);
         }
         for near in self.flat.nearest_from(*rows, query, filter, limit) {

@@ -9,11 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use mnemal_core::{Cursor, IndexBlock, IndexMark, IndexStore, ModelId, Result, Seq};
 use mnemal_text::Analyzer;
 
+use crate::built::{BuiltVectors, OwnLexical};
+use crate::index_ports::VectorSearch;
 use crate::lexical::LexicalIndex as _;
 use crate::memory::{MemoryIndex, PlacedBlock};
 use crate::pause::pause;
 use crate::sign_bits::{SIGN_BITS_FROM, SignBits, Vectors};
-use crate::vector::FlatIndex;
+use crate::vector::{FlatIndex, VectorIndex};
 
 /// Rows per step of synchronization. Source: own choice; eight blocks are loaded in less than 5 ms.
 const STEP: NonZeroUsize = NonZeroUsize::new(8_192).expect("it is not zero");
@@ -32,7 +34,7 @@ impl Generation {
         Self { forgets: mark.forgets, vectors: mark.vectors }
     }
 
-    fn is_behind(self, other: Self) -> bool {
+    pub(crate) fn is_behind(self, other: Self) -> bool {
         self.forgets < other.forgets || self.vectors < other.vectors
     }
 
@@ -178,11 +180,14 @@ struct LoadRequest {
 pub(crate) struct SharedIndex {
     state: Mutex<State>,
     analyzer: Analyzer,
+    pub(crate) search: VectorSearch,
+    pub(crate) built: BuiltVectors,
+    pub(crate) lexical: OwnLexical,
 }
 
 impl SharedIndex {
     pub(crate) fn new(analyzer: Analyzer) -> Self {
-        Self { state: Mutex::default(), analyzer }
+        Self { analyzer, ..Self::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -262,12 +267,19 @@ impl SharedIndex {
     /// without; an index that is not fully loaded gets none.
     pub(crate) async fn vectors(&self, snapshot: &Snapshot, model: &ModelId, dimensions: usize) -> Vectors {
         let flat = self.flat(snapshot, model);
+        match self.search {
+            VectorSearch::Flat => return Vectors { flat, signs: None },
+            VectorSearch::Built(_) => {
+                return Vectors { flat, signs: self.built.ready(snapshot, model) };
+            }
+            VectorSearch::SignBits => {}
+        }
         if snapshot.index.vectors_of(model) < SIGN_BITS_FROM || snapshot.lacks > 0 {
             return Vectors { flat, signs: None };
         }
         let (known, is_first) = self.signs(snapshot, model);
         if known.is_some() || is_first {
-            return Vectors { flat, signs: known };
+            return Vectors { flat, signs: known.map(|(rows, bits)| (rows, bits as Arc<dyn VectorIndex>)) };
         }
         let bits = Arc::new(SignBits::built(flat.clone(), dimensions).await);
         let signs = CachedSignBits { model: model.clone(), rows: snapshot.index.rows(), bits };
@@ -276,11 +288,12 @@ impl SharedIndex {
             state.signs = Some(signs.clone());
         }
         drop(state);
-        Vectors { flat, signs: Some((signs.rows, signs.bits)) }
+        let bits: Arc<dyn VectorIndex> = signs.bits;
+        Vectors { flat, signs: Some((signs.rows, bits)) }
     }
 
     /// Finds the columns of a model, once per state of the index.
-    fn flat(&self, snapshot: &Snapshot, model: &ModelId) -> FlatIndex {
+    pub(crate) fn flat(&self, snapshot: &Snapshot, model: &ModelId) -> FlatIndex {
         let of = Arc::downgrade(&snapshot.index);
         let fits = |columns: &&Columns| columns.model == *model && columns.of.ptr_eq(&of);
         if let Some(known) = self.state().columns.as_ref().filter(fits) {
@@ -314,7 +327,7 @@ mod tests {
     use super::*;
     use crate::fixture::{block, chat, ready};
     use crate::rows::RowSet;
-    use crate::vector::{QueryVector, VectorIndex as _};
+    use crate::vector::QueryVector;
 
     /// A store with a settable forget generation that counts its loads.
     #[derive(Debug, Default)]
@@ -458,7 +471,8 @@ mod tests {
         let filter = RowSet::all(index.rows());
         let expected = flat.nearest(&query, &filter, 20);
         for rows in [0, 100, 121, 300] {
-            let vectors = Vectors { flat: flat.clone(), signs: Some((rows, Arc::clone(&bits))) };
+            let signs: Arc<dyn VectorIndex> = Arc::<SignBits>::clone(&bits);
+            let vectors = Vectors { flat: flat.clone(), signs: Some((rows, signs)) };
             assert_eq!(vectors.nearest(&query, &filter, 20), expected, "{rows} rows have sign bits");
         }
     }

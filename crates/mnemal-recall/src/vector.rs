@@ -1,5 +1,7 @@
 //! Vector arm: cosine similarity over int8 codes.
 
+mod stored;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -9,6 +11,8 @@ use crate::kernel::{products, products_at};
 use crate::memory::{MemoryIndex, PlacedBlock};
 use crate::rows::RowSet;
 use crate::top_k::{ScoredRow, TopK};
+
+pub use self::stored::StoredVector;
 
 /// Rows, and parts of an index, that are prefetched together. Source: measured, 100,000 rows of 128 dimensions; 8 and 32
 /// are no better.
@@ -70,6 +74,12 @@ impl QueryVector {
     /// Returns the values, normalized to length 1.
     pub fn values(&self) -> &[f32] {
         &self.values
+    }
+
+    /// The codes, −127 to 127, and the value of one code step.
+    #[cfg(feature = "hnsw")]
+    pub(crate) fn codes_and_scale(&self) -> (&[i16], f32) {
+        (&self.codes, self.scale)
     }
 
     /// The cosine of a row with this dot product.

@@ -81,9 +81,12 @@ impl Engine {
         let stop = stop.shared();
         let tended = Box::pin(self.run_maintenance(owner, pace, stop.clone()));
         let talked = Box::pin(self.run_compression(pace, stop.clone()));
+        let indexed = Box::pin(self.run_vector_index(pace, stop.clone()));
         let asked = Box::pin(self.run_model_passes(owner, pace, stop));
-        let ((mut attended, talked), asked) = join(join(tended, talked), asked).await;
+        let ((mut attended, talked), (asked, indexed)) =
+            join(join(tended, talked), join(asked, indexed)).await;
         attended.add(&asked);
+        attended.add(&indexed);
         attended.add(&talked);
         attended
     }
@@ -322,7 +325,7 @@ fn is_nothing(tended: &MaintenanceReport) -> bool {
 }
 
 /// Waits; returns whether `stop` became ready in that time.
-async fn is_over<S: Future<Output = ()>>(stop: &Shared<S>, wait: Duration) -> bool {
+pub(crate) async fn is_over<S: Future<Output = ()>>(stop: &Shared<S>, wait: Duration) -> bool {
     tokio::time::timeout(wait, stop.clone()).await.is_ok()
 }
 

@@ -3,6 +3,7 @@
 mod files;
 mod grounding;
 mod model;
+mod ports;
 
 use std::num::NonZeroUsize;
 #[cfg(feature = "sqlite")]
@@ -75,6 +76,7 @@ pub struct Builder {
     tally: Arc<mnemal_providers::RequestTally>,
     audit: Option<AuditLog>,
     weights: Weights,
+    ports: ports::Ports,
     owner: Vec<String>,
     without: Vec<Layer>,
     switch: StorageSwitch,
@@ -119,6 +121,7 @@ impl Default for Builder {
             tally: Arc::default(),
             audit: None,
             weights: Weights::default(),
+            ports: ports::Ports::default(),
             owner: Vec::new(),
             without: Vec::new(),
             switch: StorageSwitch::On,
@@ -304,14 +307,15 @@ impl Builder {
         let language = Language::from_code(&self.settings.recall.language).unwrap_or(Language::English);
         let indexer = self.indexer(language, &embedder);
         let log = self.log(&stores, &indexer, &key);
-        let recall = self.recall(&answering, language);
+        let recall = self.recall(&answering, language)?;
         let steady = Arc::new(SteadyClock::new(Arc::clone(&self.clock)));
         let model_summaries = self.model_summaries(&answering);
         let extractor = self.extractor()?;
         let read_by = (recall.as_ref(), model_summaries.as_ref(), &extractor);
         let user_graphs = user_graphs(&stores, &extractor, &self.owner, &self.clock);
         let context = self.context(&answering, (read_by, user_graphs.as_ref()), &steady, key.clone());
-        let projectors = projectors(&stores, &self.settings);
+        let mut projectors = projectors(&stores, &self.settings);
+        projectors.extend(self.ports.projectors.iter().cloned());
         let background = self.background()?;
         let model = self.model(&stores, &key)?;
         let graph_projector = graph_projector(&stores, &extractor, &self.owner);
@@ -333,6 +337,7 @@ impl Builder {
             log,
             indexer,
             projectors,
+            passes: self.ports.passes,
             embedder,
             model,
             background,
@@ -579,8 +584,8 @@ impl Builder {
         }))
     }
 
-    fn recall(&self, guarded: &GuardedParts, language: Language) -> Option<Arc<Recall>> {
-        let Slot::Filled(events) = &guarded.events else { return None };
+    fn recall(&self, guarded: &GuardedParts, language: Language) -> Result<Option<Arc<Recall>>> {
+        let Slot::Filled(events) = &guarded.events else { return Ok(None) };
         let parts = RecallParts {
             index: guarded.index.clone(),
             events: Arc::clone(events),
@@ -595,7 +600,7 @@ impl Builder {
         let min_similarity = self.settings.recall.min_similarity;
         let weights = self.weights;
         let settings = RecallSettings { language, at_once, weights, min_similarity, ..Default::default() };
-        Some(Arc::new(Recall::new(parts, settings)))
+        Ok(Some(Arc::new(self.with_indexes(Recall::new(parts, settings))?)))
     }
 
     /// Builds the reader of model-written summary texts, if they are enabled.
@@ -654,6 +659,7 @@ impl Builder {
         if let Slot::Filled(store) = &guarded.working {
             sources.push(Arc::new(working::source(store, steady)));
         }
+        sources.extend(self.ports.sources.iter().cloned());
         // A source may wait for two guarded parts in sequence.
         let deadline = self.settings.recall.part_deadline() * 3;
         let guard =

@@ -190,6 +190,7 @@ impl Engine {
                 }));
             }
         }
+        passes.extend(self.parts().passes.iter().cloned());
         let mut passes: Vec<Arc<dyn Pass>> = passes
             .into_iter()
             .map(|pass| Arc::new(BackgroundPass(self.clone(), pass)) as Arc<dyn Pass>)

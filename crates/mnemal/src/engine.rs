@@ -9,8 +9,8 @@ use mnemal_context::AssemblerParts;
 use mnemal_core::{
     AsOf, BackgroundEmbedder, Clock, Degraded, Embedder, Error, ErrorKind, EventId, EventStore, Extractor,
     Gap, GapCause, GraphStore, Inbox, IndexStore, Indexer, InstallationKey, Layer, Learning, LearningFilter,
-    LearningStore, NewEvent, NoteKey, Projector, Receipt, ReceiptId, ReceiptStore, Reranker, Result, Scope,
-    Seq, Slot, SummaryStore, Timestamp, Upkeep, WorkingStore,
+    LearningStore, NewEvent, NoteKey, Pass, Projector, Receipt, ReceiptId, ReceiptStore, Reranker, Result,
+    Scope, Seq, Slot, SummaryStore, Timestamp, Upkeep, WorkingStore,
 };
 use mnemal_events::{Ack, Durability, EventLog};
 use mnemal_graph::GraphProjector;
@@ -59,6 +59,8 @@ pub(crate) struct EngineParts {
     pub(crate) log: Option<EventLog>,
     pub(crate) indexer: Slot<dyn Indexer>,
     pub(crate) projectors: Vec<Arc<dyn Projector>>,
+    /// The passes of the host.
+    pub(crate) passes: Vec<Arc<dyn Pass>>,
     /// The in-process embedder without its guard: upkeep has a longer deadline than an answer.
     pub(crate) embedder: Slot<dyn Embedder>,
     /// The language model, if there is one.

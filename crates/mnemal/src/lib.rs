@@ -64,6 +64,7 @@ mod trust_audit;
 pub mod types;
 mod upkeep;
 mod user;
+mod vector_index;
 mod why;
 pub mod working;
 

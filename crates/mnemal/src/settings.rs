@@ -12,6 +12,7 @@ mod llm;
 mod retention;
 mod summaries;
 mod telemetry;
+mod vector_index;
 mod working;
 
 use std::time::Duration;
@@ -32,6 +33,7 @@ pub use self::llm::{LlmProvider, LlmSettings};
 pub use self::retention::RetentionSettings;
 pub use self::summaries::{SummaryBy, SummarySettings};
 pub use self::telemetry::TelemetrySettings;
+pub use self::vector_index::VectorIndexKind;
 pub use self::working::WorkingSettings;
 
 /// All settings; every one has a default that most users never change.
@@ -127,6 +129,8 @@ pub struct RecallSettings {
     pub min_similarity: Option<f32>,
     /// Language of the index, as an ISO 639-1 code; an existing space keeps its own.
     pub language: String,
+    /// Search for the nearest vectors: `bits`, `flat` or `hnsw`.
+    pub vector_index: VectorIndexKind,
 }
 
 /// Budgets of a context.
@@ -271,6 +275,7 @@ impl Default for RecallSettings {
             load_at_once: mnemal_recall::AT_ONCE.get(),
             min_similarity: None,
             language: "en".to_owned(),
+            vector_index: VectorIndexKind::default(),
         }
     }
 }
@@ -336,6 +341,7 @@ impl Settings {
         if mnemal_text::Language::from_code(&self.recall.language).is_none() {
             return Err(Error::invalid(format!("recall.language: no language {:?}", self.recall.language)));
         }
+        self.recall.vector_index.check()?;
         let shares = [
             ("low_trust_share", self.context.low_trust_share),
             ("secondary_share", self.context.secondary_share),

@@ -207,6 +207,7 @@ impl Engine {
                         made.map_or(Err(GapCause::TimedOut(VECTORS)), |made| made.map_err(GapCause::from));
                     tended.embedded += gaps.keep(Layer::Vector, made);
                 }
+                self.maintain_vector_index(gaps).await;
             }
             StepPart::Check if tended.left_by.is_some() => {
                 let found = self.check().await.map(Some).map_err(GapCause::from);

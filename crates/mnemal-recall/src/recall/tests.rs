@@ -1,6 +1,7 @@
 //! Recall over a whole space, with an in-memory store.
 
 mod graph;
+mod indexes;
 mod penalties;
 
 use std::num::NonZeroUsize;
@@ -381,7 +382,7 @@ fn neighbours_come_along_outside_the_ranking_and_inside_the_budget() {
     assert!(!answer.hits.is_empty() && bytes <= 200);
 }
 
-/// Near-duplicates, and another statement with fewer of the words.
+/// Neighbor-duplicates, and another statement with fewer of the words.
 fn repeated() -> MemoryStore {
     let said = [
         ("a", "The ferry to the island leaves at eight from pier four."),

@@ -77,9 +77,7 @@ impl Builder {
             connector: Arc::new(GroundingCheck(ModelSummarizer::new(
                 self.instructions("insight.md", Instructions::insight())?,
             ))),
-            condenser: Arc::new(GroundingCheck(ModelSummarizer::new(
-                self.instructions("summarize.md", Instructions::summarize())?,
-            ))),
+            condenser: self.condenser()?,
             digester: Arc::new(GroundingCheck(ModelDigests::new(
                 self.instructions("digest.md", Instructions::digest())?,
             ))),
@@ -106,7 +104,7 @@ impl Builder {
     }
 
     /// Returns the instructions from a file in the folder of the settings, or the built-in ones.
-    fn instructions(&self, file: &str, built_in: Instructions) -> Result<Instructions> {
+    pub(super) fn instructions(&self, file: &str, built_in: Instructions) -> Result<Instructions> {
         let folder = self.settings.llm.instructions.trim();
         if folder.is_empty() {
             return Ok(built_in);

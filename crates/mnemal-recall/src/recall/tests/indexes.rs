@@ -1,0 +1,214 @@
+//! Indexes that are built in the background, and those of a host.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mnemal_core::{Posting, TermHash};
+
+use super::*;
+use crate::{
+    FlatIndex, LexicalIndex, LexicalIndexFactory, Neighbor, QueryVector, VectorIndex, VectorIndexBuilder,
+    VectorIndexFactory, VectorSearch,
+};
+
+/// Makes indexes that scan, and counts their searches.
+#[derive(Clone, Debug, Default)]
+struct Watched {
+    searches: Arc<AtomicUsize>,
+    from: u32,
+}
+
+#[derive(Debug, Default)]
+struct Growing {
+    searches: Arc<AtomicUsize>,
+    rows: FlatIndex,
+    lacking: usize,
+    held: usize,
+}
+
+/// Ignores every filter, which recall does not rely on.
+#[derive(Debug)]
+struct Scan(FlatIndex, Arc<AtomicUsize>);
+
+impl VectorIndexFactory for Watched {
+    fn pays_from(&self) -> u32 {
+        self.from
+    }
+
+    fn builder(&self, _dimensions: usize) -> Box<dyn VectorIndexBuilder> {
+        Box::new(Growing { searches: Arc::clone(&self.searches), ..Growing::default() })
+    }
+}
+
+impl VectorIndexBuilder for Growing {
+    fn update(&mut self, rows: &FlatIndex, most: NonZeroUsize) -> usize {
+        self.rows = rows.clone();
+        let all = rows.vectors().count();
+        self.held = all.min(self.held + most.get());
+        self.lacking = all - self.held;
+        self.lacking
+    }
+
+    fn index(&self) -> Option<Arc<dyn VectorIndex>> {
+        let index = Scan(self.rows.clone(), Arc::clone(&self.searches));
+        (self.lacking == 0).then(|| Arc::new(index) as Arc<dyn VectorIndex>)
+    }
+}
+
+impl VectorIndex for Scan {
+    fn nearest(&self, query: &QueryVector, _filter: &RowSet, limit: usize) -> Vec<Neighbor> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        let rows = self.0.vectors().last().map_or(0, |stored| stored.row + 1);
+        self.0.nearest(query, &RowSet::all(rows), limit)
+    }
+
+    fn cosine(&self, query: &QueryVector, row: u32) -> Option<f32> {
+        self.0.cosine(query, row)
+    }
+}
+
+const SOME: NonZeroUsize = NonZeroUsize::new(8).expect("it is not zero");
+
+/// Builds until nothing is lacking; returns the number of steps.
+fn build(recall: &Recall) -> usize {
+    (1..).find(|_| ready(recall.build_vectors(SOME)).unwrap() == 0).unwrap()
+}
+
+fn by_meaning(words: &str) -> RecallRequest {
+    RecallRequest { mode: Mode::Vector, ..RecallRequest::new(words) }
+}
+
+#[test]
+fn an_index_answers_once_it_is_built_and_rows_behind_it_are_scanned() {
+    let (store, watched) = (store(&chat()), Watched::default());
+    let searches = || watched.searches.load(Ordering::Relaxed);
+    let recall = recall(&store).with_vector_search(VectorSearch::Built(Arc::new(watched.clone())));
+    let request = by_meaning("astronomy");
+    let scanned = ask(&recall, &request).0;
+    assert_eq!((scanned[0], searches()), (place(1), 0), "there is no index yet");
+    assert!(ready(recall.build_vectors(SOME)).unwrap() > 0);
+    assert_eq!((ask(&recall, &request).0 == scanned, searches()), (true, 0), "it lacks rows");
+    assert!(build(&recall) > 1);
+    assert_eq!((ask(&recall, &request).0 == scanned, searches()), (true, 1));
+
+    append(&store, &[turn("four", "Ada", "astronomy")], embedder());
+    assert_eq!((ask(&recall, &request).0[0], searches()), (place(22), 2), "a newer row is scanned");
+    assert_eq!(build(&recall), 1);
+    assert_eq!((ask(&recall, &request).0[0], searches()), (place(22), 3));
+}
+
+#[test]
+fn what_is_erased_is_never_found_again() {
+    let (store, watched) = (store(&chat()), Watched::default());
+    let searches = || watched.searches.load(Ordering::Relaxed);
+    let recall = recall(&store).with_vector_search(VectorSearch::Built(Arc::new(watched.clone())));
+    let request = by_meaning("astronomy");
+    let _steps = build(&recall);
+    assert_eq!((ask(&recall, &request).0[0], searches()), (place(1), 1));
+    erase(&store, place(1));
+    assert!(!ask(&recall, &request).0.contains(&place(1)));
+    assert_eq!(searches(), 1, "its rows have other numbers now");
+    let _steps = build(&recall);
+    assert!(!ask(&recall, &request).0.contains(&place(1)));
+    assert_eq!(searches(), 2);
+}
+
+#[test]
+fn what_a_filter_excludes_is_not_found_even_if_an_index_ignores_the_filter() {
+    let (store, watched) = (store(&chat()), Watched::default());
+    let recall = recall(&store).with_vector_search(VectorSearch::Built(Arc::new(watched.clone())));
+    let _steps = build(&recall);
+    let filter = EventFilter { session: Within::Only(SessionId::new("two").unwrap()), ..EventFilter::live() };
+    let (_, found, _) = ask(&recall, &RecallRequest { filter, ..by_meaning("astronomy") });
+    assert!(watched.searches.load(Ordering::Relaxed) > 0);
+    assert!(found.hits.iter().all(|hit| hit.event.body().unwrap().session.as_str() == "two"));
+}
+
+#[test]
+fn a_small_space_and_the_other_kinds_of_search_get_no_index() {
+    let store = store(&chat());
+    let small = Watched { from: 23, ..Watched::default() };
+    let searches = [VectorSearch::Built(Arc::new(small.clone())), VectorSearch::Flat, VectorSearch::SignBits];
+    for search in searches {
+        let recall = recall(&store).with_vector_search(search);
+        assert_eq!(build(&recall), 1);
+        assert_eq!(ask(&recall, &by_meaning("astronomy")).0[0], place(1));
+    }
+    assert_eq!(small.searches.load(Ordering::Relaxed), 0);
+}
+
+#[cfg(feature = "hnsw")]
+#[test]
+fn a_graph_answers_as_the_scan_does() {
+    let store = store(&chat());
+    let graph = VectorSearch::Built(Arc::new(crate::HnswFactory { from: 1 }));
+    let (graph, scan) =
+        (recall(&store).with_vector_search(graph), recall(&store).with_vector_search(VectorSearch::Flat));
+    let _steps = build(&graph);
+    for (question, _) in QUESTIONS {
+        let request = RecallRequest::new(question);
+        assert_eq!(ask(&graph, &request).0, ask(&scan, &request).0, "{question}");
+    }
+    erase(&store, place(1));
+    let _steps = build(&graph);
+    assert_eq!(ask(&graph, &by_meaning("astronomy")).0, ask(&scan, &by_meaning("astronomy")).0);
+}
+
+/// The stored postings without those of one term.
+#[derive(Debug)]
+struct Without(TermHash);
+
+#[derive(Debug)]
+struct Rest {
+    blocks: Vec<Arc<IndexBlock>>,
+    without: TermHash,
+}
+
+impl LexicalIndexFactory for Without {
+    fn index(&self, blocks: &[Arc<IndexBlock>]) -> Arc<dyn LexicalIndex> {
+        Arc::new(Rest { blocks: blocks.to_vec(), without: self.0 })
+    }
+}
+
+impl LexicalIndex for Rest {
+    fn rows(&self) -> u32 {
+        self.blocks.iter().map(|block| u32::try_from(block.len()).unwrap()).sum()
+    }
+
+    fn frequency(&self, term: TermHash) -> u32 {
+        let mut rows = 0;
+        self.visit(term, &mut |_, postings| rows += u32::try_from(postings.len()).unwrap());
+        rows
+    }
+
+    fn visit<'a>(&'a self, term: TermHash, run: &mut dyn FnMut(u32, &'a [Posting])) {
+        let mut first = 0;
+        for block in self.blocks.iter().filter(|_| term != self.without) {
+            let postings = block.postings(term);
+            if !postings.is_empty() {
+                run(first, postings);
+            }
+            first += u32::try_from(block.len()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_lexical_index_of_the_host_is_searched_in_place_of_the_stored_one() {
+    let store = store(&chat());
+    let word = query("cactus").0[0];
+    let request = RecallRequest { mode: Mode::Lexical, ..RecallRequest::new("cactus") };
+    assert!(ask(&recall(&store), &request).1.hits.iter().any(|hit| hit.found_by == FoundBy::Words));
+    let without = recall(&store).with_lexical_index(Arc::new(Without(word)));
+    assert!(ask(&without, &request).1.hits.iter().all(|hit| hit.found_by != FoundBy::Words));
+    let tomatoes = RecallRequest { mode: Mode::Lexical, ..RecallRequest::new("tomatoes") };
+    assert_eq!(ask(&without, &tomatoes).0, ask(&recall(&store), &tomatoes).0);
+    append(&store, &[turn("four", "Ada", "Another row of tomatoes")], embedder());
+    assert!(ask(&without, &tomatoes).0.contains(&place(22)), "a new state of the space has its own index");
+}
+
+mod rest {
+    crate::lexical_index_conformance!(|blocks: Vec<mnemal_core::IndexBlock>| super::Rest {
+        blocks: blocks.into_iter().map(std::sync::Arc::new).collect(),
+        without: mnemal_core::TermHash(u64::MAX),
+    });
+}

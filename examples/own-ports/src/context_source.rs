@@ -1,0 +1,28 @@
+//! Context source: what the user still wants to do is in every context.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use mnemal::context::InclusionReason;
+use mnemal::context::{ContextRequest, Fragment, Section};
+use mnemal::ports::async_trait;
+use mnemal::ports::{ContextSource, EventStore};
+use mnemal::types::{Degraded, Layer};
+use mnemal::{Event, EventFilter, Result};
+
+#[derive(Debug)]
+pub struct Todos(pub Arc<dyn EventStore>);
+
+#[async_trait]
+impl ContextSource for Todos {
+    fn layer(&self) -> Layer {
+        Layer::Events
+    }
+
+    async fn fragments(&self, _request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        let newest = self.0.latest(&EventFilter::live(), NonZeroUsize::MIN.saturating_add(99)).await?;
+        let is_todo = |event: &&Event| event.body().is_some_and(|kept| kept.content.starts_with("todo"));
+        let offered = |event| Fragment::of_event(event, Section::Knowledge, InclusionReason::Pinned);
+        Ok(Degraded::whole(newest.iter().filter(is_todo).filter_map(offered).collect()))
+    }
+}
