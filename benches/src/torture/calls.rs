@@ -145,7 +145,7 @@ fn row(event: &Event) -> Row {
     let body = match event.body() {
         None => Body::Erased,
         Some(kept) if matches!(kept.kind, EventKind::Decision(Decision::Forget(_))) => Body::Forget,
-        Some(kept) => Body::Present(Turn {
+        Some(kept) => Body::Kept(Turn {
             key: kept.idempotency_key.clone().unwrap_or_default(),
             session: kept.session.as_str().to_owned(),
             text: kept.content.clone(),

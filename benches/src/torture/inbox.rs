@@ -50,7 +50,7 @@ pub fn take(arguments: &[String]) -> Result<()> {
         say("open")?;
         loop {
             let _done = memory.engine().take_from(&inbox, PATIENCE).await?;
-            let standing = inbox.standing().await?;
+            let standing = inbox.counts().await?;
             if standing.waiting + standing.claimed == 0 {
                 say("idle")?;
             }

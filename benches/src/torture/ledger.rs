@@ -284,7 +284,7 @@ impl Ledger {
         let keys: HashSet<&str> = self.entries.iter().map(|entry| entry.turn.key.as_str()).collect();
         let mut by_key = HashMap::new();
         for row in rows {
-            let Body::Present(turn) = &row.body else { continue };
+            let Body::Kept(turn) = &row.body else { continue };
             if !keys.contains(turn.key.as_str()) {
                 report.blame(Fault::SilentWrong, format_args!("nobody wrote {}", turn.key));
             }
@@ -483,13 +483,13 @@ impl Entry {
         }
         self.seq = Some(row.seq);
         match (&row.body, self.gone) {
-            (Body::Present(_), ErasureState::Yes) => {
+            (Body::Kept(_), ErasureState::Yes) => {
                 report.blame(Fault::SilentWrong, format_args!("{key} is there, though forgotten"));
             }
-            (Body::Present(turn), _) if turn.text != self.turn.text || turn.session != self.turn.session => {
+            (Body::Kept(turn), _) if turn.text != self.turn.text || turn.session != self.turn.session => {
                 report.blame(Fault::SilentWrong, format_args!("{key} has other words"));
             }
-            (Body::Present(_), _) | (Body::Erased, ErasureState::Maybe | ErasureState::Yes) => {}
+            (Body::Kept(_), _) | (Body::Erased, ErasureState::Maybe | ErasureState::Yes) => {}
             (Body::Erased | Body::Forget, _) => {
                 report.blame(Fault::Lost, format_args!("{key} is erased, though nobody asked for it"));
             }

@@ -89,7 +89,7 @@ pub(crate) fn is_ready(url: &str) -> Result<String> {
 
 /// Returns the version of the mnemal server at an address; `None` when something else is there, or nothing answers at once.
 pub(crate) fn version_at(address: SocketAddr) -> Option<String> {
-    let server = Server::named(&format!("http://{address}")).ok()?;
+    let server = ServerAddress::named(&format!("http://{address}")).ok()?;
     let mut connection = server.connected(GLANCE).ok()?;
     connection.send(&server.head("GET", "/version", "", 0), b"").ok()?;
     let (status, body) = connection.answer().ok()?;

@@ -194,7 +194,7 @@ pub struct Fragment {
 impl Fragment {
     /// Makes an unranked fragment of an event's whole text; `None` for an erased event.
     pub fn of_event(event: &Event, section: Section, because: InclusionReason) -> Option<Self> {
-        let kept = event.kept()?;
+        let kept = event.body()?;
         let span = Span { start: 0, end: u32::try_from(kept.content.len()).ok()? };
         Some(Self {
             section,

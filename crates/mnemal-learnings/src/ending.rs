@@ -120,7 +120,7 @@ impl Ending {
     /// Whether the ending names each part of a joined statement: giving up the flute does not end playing the cello.
     fn names_each_part(&self, statement: &str) -> bool {
         let parts: Vec<Vec<String>> =
-            joined_parts(statement, Language::guess(statement)).into_iter().map(named).collect();
+            joined_parts(statement, Language::guess(statement)).into_iter().map(subject_words).collect();
         let is_named = |words: &Vec<String>| words.is_empty() || words.iter().any(|word| self.has(word));
         parts.len() < 2 || parts.iter().all(is_named)
     }

@@ -160,7 +160,7 @@ fn about_work(
     let mut earlier = Vec::new();
     for (place, event) in scene.iter().enumerate().filter(|(_, event)| is_read(event)) {
         let Some(kept) = event.body() else { continue };
-        let assistant = scene.get(..place).and_then(answered);
+        let assistant = scene.get(..place).and_then(answered_message);
         earlier.extend(
             cache.of(event, assistant, |text| {
                 feedback(turn(&OwnWords::of_event(kept).shortened(LONGEST), text))

@@ -160,7 +160,7 @@ impl Recall {
         let searched = lock(&self.shared.built.searched).clone();
         let own = || self.parts.embedder.part().ok().map(|embedder| embedder.model().clone());
         let Some(model) = searched.or_else(own) else { return Ok(0) };
-        let snapshot = self.whole(store).await?;
+        let snapshot = self.whole_index(store).await?;
         if snapshot.index.vectors_of(&model) < factory.pays_from() {
             return Ok(0);
         }

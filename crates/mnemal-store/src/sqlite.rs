@@ -149,7 +149,7 @@ impl SqliteStore {
     }
 
     /// Returns the names of missing tables that this process rebuilt and that were not reported yet, ascending.
-    pub fn rebuilt(&self) -> Vec<&'static str> {
+    pub fn rebuilt_tables(&self) -> Vec<&'static str> {
         self.inner.driver.rebuilt.all()
     }
 

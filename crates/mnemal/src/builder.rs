@@ -245,9 +245,9 @@ impl Builder {
             crate::settings::DurabilityMode::Normal => Durability::Process,
         };
         let store = SqliteStore::open_with(path, Options { durability, ..Options::default() }).await?;
-        let mended = store.mended();
-        if !mended.is_empty() {
-            tracing::warn!(tables = mended.join(", "), "tables that were gone are made anew from the log");
+        let rebuilt = store.rebuilt_tables();
+        if !rebuilt.is_empty() {
+            tracing::warn!(tables = rebuilt.join(", "), "tables that were gone are made anew from the log");
         }
         self.file = Some(store.clone());
         self.key = Some(self.installation_key(path)?);

@@ -126,8 +126,9 @@ impl QuoteCall {
         let filed = match self.filing {
             FilingDisplay::Silent => HashMap::new(),
             FilingDisplay::Told => {
-                let told =
-                    |note: &Learning| (RecordRef::Learning(note.id), told(note, self.unfiled.as_deref()));
+                let told = |note: &Learning| {
+                    (RecordRef::Learning(note.id), filing_text(note, self.unfiled.as_deref()))
+                };
                 notes.values().map(told).collect()
             }
         };

@@ -49,7 +49,7 @@ struct InboxCountsForm {
 }
 
 async fn status(inbox: &dyn Files, folder: &Path, output: &Output) -> Result<u8> {
-    let InboxCounts { waiting, claimed, ignored, processed, failed } = inbox.standing().await?;
+    let InboxCounts { waiting, claimed, ignored, processed, failed } = inbox.counts().await?;
     let form = InboxCountsForm {
         folder: folder.display().to_string(),
         waiting,
@@ -93,7 +93,7 @@ async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8>
     let mut done = InboxReport::default();
     loop {
         add(&mut done, memory.engine().take_from(inbox, TURN).await?.value);
-        let standing = inbox.standing().await?;
+        let standing = inbox.counts().await?;
         if standing.waiting + standing.claimed == 0 {
             break;
         }

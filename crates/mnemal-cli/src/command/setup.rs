@@ -92,7 +92,7 @@ fn change(part: Part, named: PathBuf, call: &Setup, changes: &mut Vec<FileChange
     let after = match (&change.after, call.undo) {
         (None, true) => Some(After::Nothing),
         (Some(text), true) => part.removed(text),
-        (text, false) => part.added(text.as_deref()).map(FileState::Text),
+        (text, false) => part.added(text.as_deref()).map(After::Text),
     };
     let Some(after) = after else {
         let belongs = if call.undo { "take this out of it" } else { "this belongs in it" };

@@ -16,8 +16,8 @@ use super::openai::OpenAi;
 use super::parse_time::TimeParser;
 use super::turn::{Turn, Turns};
 use super::{
-    Format, ImportBatch, ImportOptions, Lenient, OwnHistory, Position, Skipped, Why, chatgpt, claude, json,
-    memories, neutral, stores, takeout,
+    Format, ImportBatch, ImportOptions, LinePolicy, OwnHistory, Position, SkipCause, SkippedLine, chatgpt,
+    claude, json, memories, neutral, stores, takeout,
 };
 use crate::log::{RestoreBatch, RestoreRecord};
 

@@ -259,13 +259,13 @@ proptest! {
         let predicate = |shape| if shape == Shape::Followed { "sits_at" } else { "plays_in" };
         // Fewer than twenty subjects prove nothing.
         for shape in [first, second] {
-            population(&mut life, predicate_named(shape), 0..19, shape, stride);
+            population(&mut life, predicate(shape), 0..19, shape, stride);
         }
         prop_assert_eq!(dream(&mut life, "2021-01-01"), []);
         let mut learnt = Vec::new();
         for until in [19..60, 60..120, 120..240] {
             for shape in [first, second] {
-                population(&mut life, predicate_named(shape), until.clone(), shape, stride);
+                population(&mut life, predicate(shape), until.clone(), shape, stride);
             }
             learnt.extend(dream(&mut life, "2021-01-01"));
         }

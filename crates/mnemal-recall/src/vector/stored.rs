@@ -40,7 +40,8 @@ impl FlatIndex {
 
     /// Returns the row at a log position, if it has a vector.
     pub fn row_at(&self, seq: Seq) -> Option<u32> {
-        let starts_before = |part: &super::Part| part.block.seqs.first().is_some_and(|first| *first <= seq);
+        let starts_before =
+            |part: &super::BlockVectors| part.block.seqs.first().is_some_and(|first| *first <= seq);
         let at = self.parts.partition_point(starts_before).checked_sub(1)?;
         let part = self.parts.get(at)?;
         let place = part.block.seqs.binary_search(&seq).ok()?;

@@ -240,7 +240,7 @@ mod tests {
         let all = again.scan(&EventFilter::all(), Cursor::START, NonZeroUsize::MAX).await.unwrap();
         assert_eq!(all.len(), 1 + PARTS.iter().map(|part| part.tables.len()).sum::<usize>() + 1);
         assert_eq!(<SqliteStore as Projection<GraphDelta>>::cursor(&again).await.unwrap(), Cursor::START);
-        assert!(again.rebuilt().contains(&"fact"), "whoever opens it is told");
+        assert!(again.rebuilt_tables().contains(&"fact"), "whoever opens it is told");
         assert!(
             again.take_rebuilt_tables().contains(&"fact") && again.take_rebuilt_tables().is_empty(),
             "and once"

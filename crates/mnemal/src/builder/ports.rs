@@ -9,7 +9,7 @@ use mnemal_providers::{Instructions, ModelSummarizer};
 use mnemal_recall::{LexicalIndexFactory, Recall, VectorIndexFactory, VectorSearch};
 
 use super::Builder;
-use super::grounded::Grounded;
+use super::grounding::GroundingCheck;
 
 /// The parts that a host adds to the built-in ones, or replaces them with.
 #[derive(Clone, Debug, Default)]
@@ -80,10 +80,10 @@ impl Builder {
     /// Returns the summarizer of conversations: the given one, or the instructions of the settings.
     pub(super) fn condenser(&self) -> Result<Arc<dyn Summarizer>> {
         if let Some(own) = &self.ports.summarizer {
-            return Ok(Arc::new(Grounded(Own(Arc::clone(own)))));
+            return Ok(Arc::new(GroundingCheck(Own(Arc::clone(own)))));
         }
         let instructions = self.instructions("summarize.md", Instructions::summarize())?;
-        Ok(Arc::new(Grounded(ModelSummarizer::new(instructions))))
+        Ok(Arc::new(GroundingCheck(ModelSummarizer::new(instructions))))
     }
 }
 

@@ -119,12 +119,12 @@ impl Part {
             text = Some(match mended.or(text) {
                 Some(text) if self.has(&text, &path, &value) => text,
                 Some(text) => edit::insert(&text, &path, &value)?,
-                None => edit::made(&path, &value),
+                None => edit::new_file(&path, &value),
             });
         }
         let text = text?;
         let Some(version) = self.version() else { return Some(text) };
-        let is_there = jsonc::Node::read(&text)?.member(VERSION).is_some();
+        let is_there = jsonc::JsoncNode::read(&text)?.member(VERSION).is_some();
         if is_there { Some(text) } else { edit::insert(&text, &[VERSION], &version) }
     }
 
@@ -135,7 +135,7 @@ impl Part {
         let mut now = text.to_owned();
         for (path, value) in self.entries().into_iter().rev().chain(version) {
             // Our version is of no use without hooks, and stands for those of others else.
-            if path == [VERSION] && jsonc::Node::read(&now)?.member(HOOKS).is_some() {
+            if path == [VERSION] && jsonc::JsoncNode::read(&now)?.member(HOOKS).is_some() {
                 continue;
             }
             while let Some(less) = edit::remove(&now, &path, &|found| self.is_ours(found, &value)) {
@@ -145,7 +145,7 @@ impl Part {
                 now = less;
             }
         }
-        jsonc::Node::read(&now)?;
+        jsonc::JsoncNode::read(&now)?;
         Some(After::Text(now))
     }
 
@@ -224,7 +224,7 @@ fn runs_beside(group: &Value) -> bool {
 
 /// Whether the version of a file can be ours, which is inserted after the hooks.
 fn is_version_ours(text: &str) -> bool {
-    let Some(root) = jsonc::Node::read(text) else { return false };
+    let Some(root) = jsonc::JsoncNode::read(text) else { return false };
     let start = |key: &str| root.member(key).map(|member| member.start);
     start(HOOKS).zip(start(VERSION)).is_some_and(|(hooks, version)| hooks < version)
 }

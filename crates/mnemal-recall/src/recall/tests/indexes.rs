@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mnemal_core::{Posting, TermHash};
 
 use super::*;
+use crate::request::MatchReason;
 use crate::{
     FlatIndex, LexicalIndex, LexicalIndexFactory, Neighbor, QueryVector, VectorIndex, VectorIndexBuilder,
     VectorIndexFactory, VectorSearch,
@@ -197,9 +198,9 @@ fn a_lexical_index_of_the_host_is_searched_in_place_of_the_stored_one() {
     let store = store(&chat());
     let word = query("cactus").0[0];
     let request = RecallRequest { mode: Mode::Lexical, ..RecallRequest::new("cactus") };
-    assert!(ask(&recall(&store), &request).1.hits.iter().any(|hit| hit.found_by == FoundBy::Words));
+    assert!(ask(&recall(&store), &request).1.hits.iter().any(|hit| hit.found_by == MatchReason::Words));
     let without = recall(&store).with_lexical_index(Arc::new(Without(word)));
-    assert!(ask(&without, &request).1.hits.iter().all(|hit| hit.found_by != FoundBy::Words));
+    assert!(ask(&without, &request).1.hits.iter().all(|hit| hit.found_by != MatchReason::Words));
     let tomatoes = RecallRequest { mode: Mode::Lexical, ..RecallRequest::new("tomatoes") };
     assert_eq!(ask(&without, &tomatoes).0, ask(&recall(&store), &tomatoes).0);
     append(&store, &[turn("four", "Ada", "Another row of tomatoes")], embedder());
