@@ -104,10 +104,16 @@ fn every_page_is_listed_for_people_and_for_models() {
 #[test]
 fn every_client_and_page_has_the_port_of_the_server() {
     let port = DEFAULT_PORT.to_string();
-    let address = format!("http://127.0.0.1:{port}");
-    for file in ["integrations/python/mnemal/client.py", "integrations/typescript/src/client.ts"] {
+    for (file, before) in [
+        ("integrations/python/mnemal/client.py", "http://127.0.0.1:"),
+        ("integrations/typescript/src/client.ts", "http://127.0.0.1:"),
+        ("packaging/deb/config.toml", "127.0.0.1:"),
+        ("packaging/docker/Dockerfile", "EXPOSE "),
+        ("packaging/docker/compose.yml", "127.0.0.1:"),
+        ("packaging/docker/compose.ollama.yml", "127.0.0.1:"),
+    ] {
         let text = std::fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
-        assert!(text.contains(&address), "{file} names another port");
+        assert!(text.contains(&format!("{before}{port}")), "{file} names another port");
     }
     for page in pages() {
         let text = read(&page);
