@@ -29,7 +29,8 @@ FILE = re.compile(r"(?:data:[\w.+;=/-]{0,200},)?([A-Za-z0-9+/_-]{64,}={0,2})")
 GROUP, BETWEEN = 8, "|"
 # How pictures, sound, video, documents and archives begin.
 FILE_BEGINS = re.compile(
-    rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF|BM|II\*\x00|MM\x00\*|%PDF|PK\x03\x04|\x1f\x8b|OggS|ID3|\xff[\xf2-\xfb]|fLaC|\x1aE\xdf\xa3|.{4}ftyp", re.DOTALL
+    rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF|BM|II\*\x00|MM\x00\*|%PDF|PK\x03\x04|\x1f\x8b|OggS|ID3|\xff[\xf2-\xfb]|fLaC|\x1aE\xdf\xa3|.{4}ftyp",
+    re.DOTALL,
 )
 # What the server cuts out of one text, and does not find in the parts of a longer one.
 PRIVATE = re.compile(r"<private\b[^<>]*>.*?(?:</private\s*>|\Z)", re.IGNORECASE | re.DOTALL)

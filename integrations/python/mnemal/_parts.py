@@ -47,7 +47,7 @@ class Parts:
                 self._frame.setdefault(number, value)
 
     def item(self, contents: Mapping[str, str]) -> Item | None:
-        """Returns the item, if it was stored to its end and not all of its words are erased since; `contents` are those of events."""
+        """Returns the item, if it was stored to its end and not all of its words are erased; `contents` are those of events."""
         if not self._frame or len(self._frame) < self._frame_count:
             return None
         said: list[tuple[str, list[str]]] = []

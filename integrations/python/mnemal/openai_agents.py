@@ -88,4 +88,5 @@ def _texts(item: Any, field: str, kind: dict[str, Any]) -> list[Said]:
     if not isinstance(value, (list, tuple)):
         return []
     parts = [(place, part) for place, part in enumerate(value) if isinstance(part, Mapping)]
-    return [Said((field, place, name), kind) for place, part in parts for name in ("text", "refusal") if isinstance(part.get(name), str)]
+    texts = [(place, name) for place, part in parts for name in ("text", "refusal") if isinstance(part.get(name), str)]
+    return [Said((field, place, name), kind) for place, name in texts]
