@@ -20,7 +20,9 @@ fn completions_of_every_shell_know_commands_and_options() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = mnemal(home.path(), &["completions", shell]);
         for word in ["remember", "verify-receipt", "prove-erased", "claude-code"] {
-            assert!(script.contains(word), "{shell} does not know {word}");
+            // Completions of elvish have no values of arguments.
+            let is_value = word == "claude-code" && shell == "elvish";
+            assert!(script.contains(word) || is_value, "{shell} does not know {word}");
         }
     }
     assert!(home.path().read_dir().unwrap().next().is_none(), "nothing was written");

@@ -225,25 +225,25 @@ impl TombstoneFilter {
         for value in event.metadata.values_mut() {
             if erased(&tombstone_text(value)) {
                 FORGOTTEN.clone_into(value);
+            } else if let Some(rest) = without_sentences(value, &erased) {
+                *value = rest;
             }
         }
-        let cuts: Vec<_> = long_sentences(&event.content)
-            .filter(|(_, folded)| erased(folded))
-            .map(|(range, _)| range)
-            .collect();
-        if cuts.is_empty() {
-            return TextCheck::Free;
-        }
-        let mut rest = String::with_capacity(event.content.len());
-        let mut from = 0;
-        for range in cuts {
-            rest.push_str(event.content.get(from..range.start).unwrap_or_default());
-            rest.push_str(FORGOTTEN);
-            from = range.end;
-        }
-        rest.push_str(event.content.get(from..).unwrap_or_default());
+        let Some(rest) = without_sentences(&event.content, &erased) else { return TextCheck::Free };
         event.content = rest;
         let left = event.content.replace(FORGOTTEN, "");
         if left.chars().any(char::is_alphanumeric) { TextCheck::Free } else { TextCheck::Blocked }
     }
+}
+
+/// Returns a text in which its erased longer sentences are replaced; `None` if there are none.
+fn without_sentences(text: &str, is_erased: &dyn Fn(&str) -> bool) -> Option<String> {
+    let mut rest = String::with_capacity(text.len());
+    let mut from = 0;
+    for (range, _) in long_sentences(text).filter(|(_, folded)| is_erased(folded)) {
+        rest.push_str(text.get(from..range.start).unwrap_or_default());
+        rest.push_str(FORGOTTEN);
+        from = range.end;
+    }
+    (from > 0).then(|| rest + text.get(from..).unwrap_or_default())
 }

@@ -98,6 +98,14 @@ fn an_erased_sentence_is_cut_out_of_what_surrounds_it() {
     };
     let ack = desk.one(captioned);
     assert_eq!(desk.get(ack.id).body().unwrap().metadata["caption"], "[forgotten]");
+    let thought = format!("They asked for the key. {SECRET_PLACE} I should be careful.");
+    let reasoned = NewEvent {
+        metadata: Metadata::from([("reasoning".to_owned(), thought)]),
+        ..by(Origin::Assistant, "s", "I cannot say that.")
+    };
+    let ack = desk.one(reasoned);
+    let kept = &desk.get(ack.id).body().unwrap().metadata["reasoning"];
+    assert!(kept.contains("They asked for the key.") && !kept.contains("flower pot"), "{kept}");
     // A short sentence has no tombstone of its own: it is not what was erased.
     assert!(desk.fate(by(Origin::Assistant, "s", "Hello!")).is_ok());
 }
