@@ -138,7 +138,7 @@ fn codex_is_captured_from_its_transcript_and_gets_context() {
     let mut input = input;
     (input["hook_event_name"], input["source"]) = ("SessionStart".into(), "startup".into());
     input["session_id"] = "c3".into();
-    nested(&desk.hook("codex", "SessionStart", &input), "SessionStart", "Tuesday");
+    nested(&desk.hook("codex", "SessionStart", &input), "SessionStart", "5544");
 }
 
 /// Codex refuses unknown fields, so the answer has these and no others.

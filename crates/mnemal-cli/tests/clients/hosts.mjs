@@ -84,7 +84,8 @@ const HOSTS = {
   },
   opencode: {
     file: '.config/opencode/opencode.json',
-    settings: `{\n  // a remark\n  "autoupdate": false,\n  "model": "lab/m",\n  "small_model": "lab/m",\n  "provider": {\n` +
+    // It would add the schema itself.
+    settings: `{\n  "$schema": "https://opencode.ai/config.json", // a remark\n  "autoupdate": false,\n  "model": "lab/m",\n  "small_model": "lab/m",\n  "provider": {\n` +
       '    "lab": { "npm": "@ai-sdk/openai-compatible", "models": { "m": {} }, ' +
       `"options": { "baseURL": "${url}/v1", "apiKey": "x" } }\n  }\n}\n`,
     line: (prompt) => [installed('opencode'), 'run', prompt],
@@ -123,7 +124,7 @@ async function check(name, host) {
   const file = join(home, host.file);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, host.settings);
-  mnemal('setup', name, '--yes');
+  mnemal('--quiet', 'setup', name, '--yes');
   try {
     await run(host.line(SAID), options);
     const said = mnemal('--jsonl', 'log', 'list').trim().split('\n').map((line) => JSON.parse(line));
@@ -134,7 +135,7 @@ async function check(name, host) {
     await run(host.line(ASKED), options);
     const injected = asked.filter((body) => body.includes(BLOCK) && body.includes('5544'));
     assert.ok(injected.length > 0, `${name}: the prompt of another session brought what was said`);
-    mnemal('setup', name, '--undo', '--yes');
+    mnemal('--quiet', 'setup', name, '--undo', '--yes');
     assert.equal(readFileSync(file, 'utf8'), host.settings, `${name}: the settings are what they were`);
   } catch (error) {
     try {
