@@ -16,8 +16,8 @@ const MOST: usize = 32;
 const CLASH: f32 = 0.6;
 /// Words of the longest name of a subject. The same number as in training.
 const LONGEST_SUBJECT: usize = 4;
-/// Lowest probability of a name. Source: own choice, more likely than not.
-const LEAST_NAME: f32 = 0.5;
+/// Lowest probability of a name. Source: own choice, as surely as a claim that the model confirms.
+const LEAST_NAME: f32 = 0.7;
 
 /// The model's result for one turn.
 #[derive(Clone, Debug, Default, PartialEq)]
