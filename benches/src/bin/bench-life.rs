@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Parser;
-use mnemal::Engine;
+use mnemal::{Engine, Settings};
 use mnemal_benches::attribution::Half;
 use mnemal_benches::life::{LifeSpace, Lists, Report, read};
 
@@ -19,6 +19,9 @@ struct Args {
     /// Only the questions of one half, where they are halved: dev or held.
     #[arg(long, value_parser = Half::parse)]
     half: Option<Half>,
+    /// Let the trained reader in this file vote with the rules.
+    #[arg(long)]
+    reader: Option<PathBuf>,
     /// List what went wrong; only with `--half dev`.
     #[arg(long)]
     list: bool,
@@ -35,8 +38,12 @@ fn main() -> Result<()> {
 
 async fn run(args: &Args) -> Result<()> {
     let mut report = Report::default();
+    let mut settings = Settings::default();
+    if let Some(file) = &args.reader {
+        settings.extract.reader = file.display().to_string();
+    }
     for folder in &args.data {
-        let lived = LifeSpace::live(read(folder)?, Engine::builder()).await?;
+        let lived = LifeSpace::live(read(folder)?, Engine::builder().with_settings(settings.clone())).await?;
         report.add(lived.ask(args.half).await?);
     }
     let is_open = args.list && args.half == Some(Half::Dev);

@@ -18,7 +18,7 @@ pub(crate) struct Host {
     /// Its name for people.
     pub(crate) title: &'static str,
     /// The MCP server in its settings.
-    pub(crate) server: Server,
+    pub(crate) server: McpServer,
     /// Its hooks; `None` if it has none that carry a conversation.
     pub(crate) hooks: Option<Hooks>,
     /// What a person has to do after a change.
@@ -27,7 +27,7 @@ pub(crate) struct Host {
 
 /// The place and the form of the MCP server in the settings of a host.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct McpServer {
     /// Files of the user, newest first: the first one that exists is changed, else the first one is made.
     pub(crate) user: &'static [Spot],
     /// Files of a project, in the same way; empty if there are none.
@@ -35,7 +35,7 @@ pub(crate) struct Server {
     pub(crate) format: Format,
     /// The key of the table of servers.
     pub(crate) key: &'static str,
-    pub(crate) entry: Entry,
+    pub(crate) entry: ServerEntry,
 }
 
 /// The format of a settings file.
@@ -48,7 +48,7 @@ pub(crate) enum Format {
 
 /// The form of an MCP server that is started as a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum ServerEntry {
     /// `command` and `args`.
     Plain,
     /// These, and `type = "stdio"`.
@@ -68,7 +68,7 @@ pub(crate) struct Hooks {
     /// The events, in the host's spelling, in the order of a session.
     pub(crate) events: &'static [(&'static str, Event)],
     pub(crate) capture: Capture,
-    pub(crate) answer: Answer,
+    pub(crate) answer: ReplyShape,
 }
 
 /// The form in which hooks are set up.
@@ -96,7 +96,7 @@ pub(crate) enum Capture {
 
 /// The form of an answer to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum ReplyShape {
     /// `hookSpecificOutput`, as Claude Code introduced it.
     Nested,
     /// `additional_context`, as in Cursor.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use mnemal_core::{Act, EntityKind, Result, Subject};
 
-use crate::model::{Answer, Details, EncodedTurn, Header, Model};
+use crate::model::{Details, EncodedTurn, Header, Model, SpanOutput};
 use crate::words::Word;
 
 /// Probability below which a span is ignored. The same number as in training.
@@ -120,7 +120,7 @@ impl ReaderOutput {
 }
 
 /// Returns the likely spans, the likeliest first.
-fn spot(header: &Header, shown: &EncodedTurn, answer: &Answer) -> Vec<SpanScore> {
+fn spot(header: &Header, shown: &EncodedTurn, answer: &SpanOutput) -> Vec<SpanScore> {
     let (wide, predicates) = (header.wide, header.predicates.len());
     let sorts = predicates + header.kinds.len();
     let mut found = Vec::new();

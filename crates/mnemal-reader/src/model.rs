@@ -95,7 +95,7 @@ pub(crate) struct EncodedTurn {
 }
 
 /// Output of the first graph. Tables are row by row.
-pub(crate) struct Answer {
+pub(crate) struct SpanOutput {
     hidden: Value,
     /// For each word and each width: the logits of a claim's object and of a name at this span.
     pub(crate) spans: Vec<f32>,
@@ -200,7 +200,7 @@ impl Model {
     ///
     /// # Errors
     /// `Internal` when the model fails to run.
-    pub(crate) fn read(&self, text: &str, before: &str) -> Result<Option<(EncodedTurn, Answer)>> {
+    pub(crate) fn read(&self, text: &str, before: &str) -> Result<Option<(EncodedTurn, SpanOutput)>> {
         let mut input = Input::default();
         let [begin, end, _] = self.header.marks;
         input.mark(begin, 0);
@@ -232,7 +232,7 @@ impl Model {
         )?;
         let [hidden, spans, sorts, feedback, level, hold, relation, author]: [Value; 8] =
             answers.try_into().map_err(|_| strange())?;
-        let answer = Answer {
+        let answer = SpanOutput {
             hidden,
             spans: numbers(&spans)?,
             sorts: numbers(&sorts)?,
@@ -255,7 +255,7 @@ impl Model {
     pub(crate) fn details(
         &self,
         shown: &EncodedTurn,
-        answer: &Answer,
+        answer: &SpanOutput,
         claims: &[(usize, usize, usize)],
     ) -> Result<Details> {
         let at = |word: usize| shown.places.get(shown.before.len() + word).copied().unwrap_or_default();

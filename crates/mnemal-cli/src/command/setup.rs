@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use mnemal::Error;
 
-use self::part::{After, Part, SettingsScope};
+use self::part::{After, SettingsScope, SetupPart};
 use crate::args::{Global, Setup};
 use crate::confirm::agreed;
 use crate::output::Output;
@@ -59,7 +59,7 @@ pub(super) fn run(global: &Global, call: &Setup, output: &Output) -> Result<u8> 
 /// Returns the changes of all files, each with those of all parts.
 fn planned(call: &Setup) -> Result<Vec<FileChange>> {
     let reach = if call.project { SettingsScope::Project } else { SettingsScope::Global };
-    let mut parts = Part::of(call.host, call.hooks)?;
+    let mut parts = SetupPart::of(call.host, call.hooks)?;
     if call.undo {
         // What came last goes first, so that each removal finds the text that its addition left.
         parts.reverse();
@@ -81,7 +81,7 @@ fn planned(call: &Setup) -> Result<Vec<FileChange>> {
 }
 
 /// Adds a part to a file, or removes it, on top of the earlier changes of the file.
-fn change(part: Part, named: PathBuf, call: &Setup, changes: &mut Vec<FileChange>) -> Result<()> {
+fn change(part: SetupPart, named: PathBuf, call: &Setup, changes: &mut Vec<FileChange>) -> Result<()> {
     // A link is followed, so that its target changes and the link stays.
     let file = named.canonicalize().unwrap_or(named);
     let known = changes.iter().position(|change| change.file == file);

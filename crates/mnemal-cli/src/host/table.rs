@@ -7,7 +7,7 @@ use mnemal::ImportFormat;
 
 use super::event::Event::{PreCompact, SessionEnd, SessionStart, Stop, SubagentStop, UserPromptSubmit};
 use super::spot::{Root, Spot};
-use super::{Answer, Capture, Entry, Format, Hooks, Host, Server, Wiring};
+use super::{Capture, Format, Hooks, Host, McpServer, ReplyShape, ServerEntry, Wiring};
 
 /// The plugin for OpenCode.
 const OPENCODE: &str = include_str!("opencode.js");
@@ -20,8 +20,8 @@ const GEMINI: Root = Root::Home("GEMINI_CLI_HOME");
 const HOME: Root = Root::Home("");
 
 /// A server in a JSON file below `mcpServers`, which most hosts have.
-const fn common(user: &'static [Spot], project: &'static [Spot]) -> Server {
-    Server { user, project, format: Format::Json, key: "mcpServers", entry: Entry::Plain }
+const fn common(user: &'static [Spot], project: &'static [Spot]) -> McpServer {
+    McpServer { user, project, format: Format::Json, key: "mcpServers", entry: ServerEntry::Plain }
 }
 
 /// All hosts, in the order of the help.
@@ -29,8 +29,8 @@ pub(crate) static HOSTS: [Host; 10] = [
     Host {
         name: "claude-code",
         title: "Claude Code",
-        server: Server {
-            entry: Entry::Typed,
+        server: McpServer {
+            entry: ServerEntry::Typed,
             ..common(
                 &[Spot(Root::Home("CLAUDE_CONFIG_DIR"), ".claude.json")],
                 &[Spot(Root::Project, ".mcp.json")],
@@ -49,14 +49,14 @@ pub(crate) static HOSTS: [Host; 10] = [
                 ("SessionEnd", SessionEnd),
             ],
             capture: Capture::Transcript(ImportFormat::ClaudeCode),
-            answer: Answer::Nested,
+            answer: ReplyShape::Nested,
         }),
         then: None,
     },
     Host {
         name: "codex",
         title: "Codex",
-        server: Server {
+        server: McpServer {
             format: Format::Toml,
             key: "mcp_servers",
             ..common(&[Spot(CODEX, "config.toml")], &[Spot(Root::Project, ".codex/config.toml")])
@@ -73,7 +73,7 @@ pub(crate) static HOSTS: [Host; 10] = [
                 ("SessionEnd", SessionEnd),
             ],
             capture: Capture::Transcript(ImportFormat::Codex),
-            answer: Answer::Nested,
+            answer: ReplyShape::Nested,
         }),
         then: Some("start codex and trust the hooks in /hooks; until then it skips them"),
     },
@@ -96,16 +96,16 @@ pub(crate) static HOSTS: [Host; 10] = [
                 ("SessionEnd", SessionEnd),
             ],
             capture: Capture::Transcript(ImportFormat::GeminiCli),
-            answer: Answer::Nested,
+            answer: ReplyShape::Nested,
         }),
         then: None,
     },
     Host {
         name: "opencode",
         title: "OpenCode",
-        server: Server {
+        server: McpServer {
             key: "mcp",
-            entry: Entry::Local,
+            entry: ServerEntry::Local,
             ..common(
                 &[
                     Spot(Root::Config, "opencode/opencode.json"),
@@ -125,7 +125,7 @@ pub(crate) static HOSTS: [Host; 10] = [
                 ("PreCompact", PreCompact),
             ],
             capture: Capture::Messages,
-            answer: Answer::Nested,
+            answer: ReplyShape::Nested,
         }),
         then: None,
     },
@@ -144,16 +144,16 @@ pub(crate) static HOSTS: [Host; 10] = [
                 ("preCompact", PreCompact),
             ],
             capture: Capture::Words,
-            answer: Answer::Flat,
+            answer: ReplyShape::Flat,
         }),
         then: None,
     },
     Host {
         name: "vscode",
         title: "VS Code",
-        server: Server {
+        server: McpServer {
             key: "servers",
-            entry: Entry::Typed,
+            entry: ServerEntry::Typed,
             ..common(
                 &[Spot(Root::Application, "Code/User/mcp.json")],
                 &[Spot(Root::Project, ".vscode/mcp.json")],
@@ -175,7 +175,7 @@ pub(crate) static HOSTS: [Host; 10] = [
     Host {
         name: "zed",
         title: "Zed",
-        server: Server { key: "context_servers", ..common(&[Spot(ZED, ZED_FILE)], &[]) },
+        server: McpServer { key: "context_servers", ..common(&[Spot(ZED, ZED_FILE)], &[]) },
         hooks: None,
         then: None,
     },

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::HookTarget;
-use crate::host::{Answer, Event};
+use crate::host::{Event, ReplyShape};
 
 /// An answer: what is injected, and what the person is told.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl Reply {
     pub(super) fn json(&self, (_, hooks, event): HookTarget) -> String {
         let block = self.block.as_deref();
         let written = match hooks.answer {
-            Answer::Nested => {
+            ReplyShape::Nested => {
                 let output = |text| Output { hook_event_name: hooks.name(event), additional_context: text };
                 let hook_specific_output = block.map(output);
                 serde_json::to_string(&Nested {
@@ -65,7 +65,7 @@ impl Reply {
                     system_message: self.message.as_deref(),
                 })
             }
-            Answer::Flat => {
+            ReplyShape::Flat => {
                 let goes_on = (event == Event::UserPromptSubmit).then_some(true);
                 serde_json::to_string(&Flat { r#continue: goes_on, additional_context: block })
             }

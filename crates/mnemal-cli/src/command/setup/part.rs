@@ -7,7 +7,7 @@ use mnemal::Error;
 use serde_json::{Value, json};
 
 use super::{block, edit, jsonc};
-use crate::host::{Entry, Event, Format, Hooks, Host, Server, Spot, Wiring};
+use crate::host::{Event, Format, Hooks, Host, McpServer, ServerEntry, Spot, Wiring};
 
 /// The program's name on the path.
 const PROGRAM: &str = "mnemal";
@@ -36,17 +36,17 @@ pub(super) enum SettingsScope {
 
 /// A part of a host's settings.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Part {
+pub(super) enum SetupPart {
     /// The commands that run at events.
     Hooks(&'static Host, &'static Hooks),
     /// The MCP server.
-    Server(&'static Server),
+    McpServer(&'static McpServer),
 }
 
 /// A value at a path of keys; an empty last key is an item of a list.
 type Placed = (Vec<&'static str>, Value);
 
-impl Part {
+impl SetupPart {
     /// Returns the parts of a host: its hooks, and its server unless only the hooks are meant.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Part {
         if only_hooks && hooks.is_none() {
             return Err(Error::invalid(format!("{} has no hooks; leave --hooks out", host.title)).into());
         }
-        let server = (!only_hooks).then_some(Self::Server(&host.server));
+        let server = (!only_hooks).then_some(Self::McpServer(&host.server));
         Ok(hooks.into_iter().chain(server).collect())
     }
 
@@ -75,8 +75,8 @@ impl Part {
         match (self, reach) {
             (Self::Hooks(_, hooks), SettingsScope::Global) => hooks.user,
             (Self::Hooks(_, hooks), SettingsScope::Project) => hooks.project,
-            (Self::Server(server), SettingsScope::Global) => server.user,
-            (Self::Server(server), SettingsScope::Project) => server.project,
+            (Self::McpServer(server), SettingsScope::Global) => server.user,
+            (Self::McpServer(server), SettingsScope::Project) => server.project,
         }
     }
 
@@ -87,7 +87,7 @@ impl Part {
                 Some(text) => is_our_plugin(text, program).then(|| (*program).to_owned()),
                 None => Some((*program).to_owned()),
             },
-            Self::Server(server) if server.format == Format::Toml => {
+            Self::McpServer(server) if server.format == Format::Toml => {
                 block::added(text, [server.key, PROGRAM], &server_entry(server.entry))
             }
             _ => self.put(text),
@@ -101,7 +101,7 @@ impl Part {
                 let is_ours = is_our_plugin(text, program);
                 Some(if is_ours { After::Nothing } else { After::Text(text.to_owned()) })
             }
-            Self::Server(server) if server.format == Format::Toml => {
+            Self::McpServer(server) if server.format == Format::Toml => {
                 block::removed(text, [server.key, PROGRAM], &server_entry(server.entry))
             }
             _ => self.taken(text),
@@ -151,7 +151,7 @@ impl Part {
 
     fn entries(self) -> Vec<Placed> {
         match self {
-            Self::Server(server) => vec![(vec![server.key, PROGRAM], server_entry(server.entry))],
+            Self::McpServer(server) => vec![(vec![server.key, PROGRAM], server_entry(server.entry))],
             Self::Hooks(host, hooks) => {
                 let entry = |(name, event): &(&'static str, Event)| {
                     let command = format!("{PROGRAM} hook {} {name}", host.name);
@@ -186,11 +186,11 @@ impl Part {
     }
 }
 
-fn server_entry(entry: Entry) -> Value {
+fn server_entry(entry: ServerEntry) -> Value {
     match entry {
-        Entry::Plain => json!({"command": PROGRAM, "args": ["mcp"]}),
-        Entry::Typed => json!({"type": "stdio", "command": PROGRAM, "args": ["mcp"]}),
-        Entry::Local => json!({"type": "local", "command": [PROGRAM, "mcp"]}),
+        ServerEntry::Plain => json!({"command": PROGRAM, "args": ["mcp"]}),
+        ServerEntry::Typed => json!({"type": "stdio", "command": PROGRAM, "args": ["mcp"]}),
+        ServerEntry::Local => json!({"type": "local", "command": [PROGRAM, "mcp"]}),
     }
 }
 
