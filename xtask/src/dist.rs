@@ -15,6 +15,7 @@ mod notices;
 mod npm;
 mod pack;
 mod parts;
+mod reader;
 mod release;
 #[cfg(test)]
 mod sample;
@@ -38,8 +39,18 @@ const OUT: &str = "packages";
 /// Where packages are tried out, below the target folder.
 const SCRATCH: &str = "packages-scratch";
 /// The build that is shipped.
-const BUILD: &[&str] =
-    &["build", "--locked", "--profile", "dist", "--package", "mnemal-cli", "--bin", "mnemal"];
+const BUILD: &[&str] = &[
+    "build",
+    "--locked",
+    "--profile",
+    "dist",
+    "--package",
+    "mnemal-cli",
+    "--bin",
+    "mnemal",
+    "--features",
+    "hnsw,reader",
+];
 
 type OfProgram = fn(&Parts) -> Result<Vec<Entry>>;
 type OfRelease = fn(&Release) -> Result<Vec<Entry>>;
@@ -47,6 +58,7 @@ type OfRelease = fn(&Release) -> Result<Vec<Entry>>;
 /// Packages of one platform, each with one line of help.
 const OF_PROGRAM: &[(&str, &str, OfProgram)] = &[
     ("wheel", "for pip: the program, and the client for Python", wheel::make),
+    ("reader", "for pip: the trained reader, which votes with the rules", reader::make),
     ("npm", "for npm: the program, and the launcher that finds it", npm::make),
     ("client", "for npm: the client for TypeScript, if it is compiled", npm::client),
     ("deb", "for Debian: the program, its service, manual and completions", deb::make),

@@ -2,12 +2,15 @@
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Parser;
-use mnemal::{Engine, Settings};
+use mnemal::Engine;
 use mnemal_benches::attribution::Half;
 use mnemal_benches::life::{LifeSpace, Lists, Report, read};
+use mnemal_extract::RuleExtractor;
+use mnemal_reader::{TrainedReader, VotingExtractor};
 
 /// Lives one life or several, asks what each asks at its end, and compares what is held with what is right.
 #[derive(Debug, Parser)]
@@ -38,12 +41,13 @@ fn main() -> Result<()> {
 
 async fn run(args: &Args) -> Result<()> {
     let mut report = Report::default();
-    let mut settings = Settings::default();
+    let mut builder = Engine::builder();
     if let Some(file) = &args.reader {
-        settings.extract.reader = file.display().to_string();
+        let extractor = VotingExtractor::new(RuleExtractor::new(), TrainedReader::open(file)?);
+        builder = builder.with_extractor(Arc::new(extractor));
     }
     for folder in &args.data {
-        let lived = LifeSpace::live(read(folder)?, Engine::builder().with_settings(settings.clone())).await?;
+        let lived = LifeSpace::live(read(folder)?, builder.clone()).await?;
         report.add(lived.ask(args.half).await?);
     }
     let is_open = args.list && args.half == Some(Half::Dev);

@@ -83,7 +83,7 @@ fn tags(platforms: &str) -> String {
 }
 
 /// Lists every file with its digest and size, and itself without.
-fn record(entries: &[Entry], info: &str) -> String {
+pub(super) fn record(entries: &[Entry], info: &str) -> String {
     let mut text = String::new();
     for Entry { path, bytes, .. } in entries {
         let _written = writeln!(text, "{path},sha256={},{}", pack::sha256_of_wheel(bytes), bytes.len());
