@@ -66,7 +66,7 @@ const RULES: &[(&str, Rule)] = &[
     ("names", naming::file_names),
     ("riddles", naming::riddles),
     ("namesakes", naming::namesakes),
-    ("prelude", naming::names_of_the_prelude),
+    ("facade", naming::names_of_the_facade),
     ("sql", sql::only_in_store),
     ("erasure", erasure::only_in_its_list),
     ("source", numbers::source_of_each_default),

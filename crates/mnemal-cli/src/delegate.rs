@@ -48,7 +48,7 @@ impl CommandHost {
 fn terms(global: &Global) -> Result<String> {
     let hooks: HookSettings = config::section(global, "hooks")?;
     let all = format!("{:?}\n{hooks:?}\n{}", config::read(global)?, paths::state_directory()?.display());
-    Ok(mnemal::path_fingerprint(&all))
+    Ok(mnemal::types::path_fingerprint(&all))
 }
 
 /// Forwards a command to the server that holds its space, if there is one; `None` when the command should open the file.

@@ -162,7 +162,7 @@ fn derived(folder: &Path) -> String {
     let name: String = name.trim_end_matches(".git").chars().map(safe).take(48).collect();
     let name = name.trim_matches('-');
     let name = if name.is_empty() { "space" } else { name };
-    format!("{name}-{}", mnemal::path_fingerprint(&canonical.to_string_lossy()))
+    format!("{name}-{}", mnemal::types::path_fingerprint(&canonical.to_string_lossy()))
 }
 
 /// Returns the common git directory of a checkout; a worktree's `.git` is a file with its path.

@@ -83,9 +83,3 @@ pub use crate::types::{
     AsOf, Error, ErrorKind, EventId, Gap, Gaps, NoteKey, Origin, PRODUCT, Result, Scope, SessionId, SpaceId,
     Speaker, Timestamp, UserId, Within, Zone,
 };
-
-/// Returns the first eight hexadecimal digits of the BLAKE3 hash of a path, to distinguish folders of the same name.
-pub fn path_fingerprint(path: &str) -> String {
-    let producer = types::Producer { id: path.to_owned(), version: 0 };
-    format!("{:08x}", types::derived_id("path", &producer, &[], 0) >> 96)
-}

@@ -104,7 +104,7 @@ fn an_erased_sentence_is_cut_out_of_what_surrounds_it() {
         ..by(Origin::Assistant, "s", "I cannot say that.")
     };
     let ack = desk.one(reasoned);
-    let kept = &desk.get(ack.id).body().unwrap().metadata["reasoning"];
+    let kept = desk.get(ack.id).body().unwrap().metadata["reasoning"].clone();
     assert!(kept.contains("They asked for the key.") && !kept.contains("flower pot"), "{kept}");
     // A short sentence has no tombstone of its own: it is not what was erased.
     assert!(desk.fate(by(Origin::Assistant, "s", "Hello!")).is_ok());

@@ -52,7 +52,7 @@ pub(super) struct MarkFile(PathBuf);
 impl MarkFile {
     pub(super) fn of(transcript: &Path, database: &Path) -> Result<Self> {
         let both = format!("{}\n{}", transcript.display(), database.display());
-        let name = format!("{}.json", mnemal::path_fingerprint(&both));
+        let name = format!("{}.json", mnemal::types::path_fingerprint(&both));
         Ok(Self(paths::state_directory()?.join(FOLDER).join(name)))
     }
 
