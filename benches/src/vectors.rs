@@ -129,7 +129,7 @@ pub fn vectors(sample: &Sample) -> Result<Vec<Figure>> {
     };
     add("sign bits", &|| Box::new(SignBits::new(flat.clone(), dimensions)))?;
     #[cfg(feature = "hnsw")]
-    add("graph", &|| Box::new(mnemal_recall::HnswIndex::new(flat.clone(), dimensions)))?;
+    add("graph", &|| Box::new(mnemal_recall::HnswIndex::new(&flat, dimensions)))?;
     Ok(figures)
 }
 

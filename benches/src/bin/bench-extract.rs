@@ -22,6 +22,7 @@ const PASSES: usize = 5;
 /// Measures the extractor: claims and names against labels, or claims against observations.
 #[derive(Debug, Parser)]
 #[command(name = "bench-extract", max_term_width = 100)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each option")]
 struct Args {
     /// A folder with `corpus.jsonl` and `facts.jsonl`, or with `HALF.turns.jsonl` and `HALF.labels.jsonl`.
     #[arg(long, default_value = "crates/mnemal-extract/gold/g1")]

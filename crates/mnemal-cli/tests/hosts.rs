@@ -1,11 +1,7 @@
 //! Hooks of the hosts besides Claude Code: what each one sends is stored, and each one gets its answer.
 
 #![cfg(unix)]
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "the parts that tests share may panic and print as the tests do"
-)]
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -82,7 +78,8 @@ fn turn(session: &str, channel: &str) -> Vec<[String; 4]> {
 }
 
 fn lines(entries: &[Value]) -> String {
-    entries.iter().map(|entry| format!("{entry}\n")).collect()
+    let lines: Vec<String> = entries.iter().map(|entry| format!("{entry}\n")).collect();
+    lines.concat()
 }
 
 /// Returns a turn as Codex writes it: words twice, as an item and as an event.

@@ -267,7 +267,7 @@ fn a_broken_file_is_left_alone_with_all_others_and_the_snippet_is_shown() {
             assert_eq!(refused.status.code(), Some(2), "{}: {told}", row.name);
             assert!(told.contains("is left alone") && told.contains("mnemal"), "{told}");
             assert_eq!(home.read(&row.server), broken);
-            assert_eq!(home.files(), [row.server.clone()], "all or nothing");
+            assert_eq!(home.files(), std::slice::from_ref(&row.server), "all or nothing");
         }
     }
 }

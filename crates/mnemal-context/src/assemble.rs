@@ -179,14 +179,8 @@ impl Assembler {
         let nonce = parts.key.nonce(request.session.as_str());
         let now = parts.clock.now();
         let id = ReceiptId(parts.ids.next(now));
-        let filter = FragmentFilter {
-            request,
-            seen: &seen,
-            settings,
-            counter,
-            nonce: &nonce,
-            line_cache: &parts.line_cache,
-        };
+        let line_cache = &parts.line_cache;
+        let filter = FragmentFilter { request, seen: &seen, settings, counter, nonce: &nonce, line_cache };
         let mut filtered = filter.filter(fragments);
         let rivals = rivals(&filtered.candidates, settings.near_duplicate);
         let identity: &[String] = if wants(request, Section::Identity) { &settings.identity } else { &[] };
@@ -214,11 +208,8 @@ impl Assembler {
             (true, _) => Bare::Always(BlockKind::Volatile),
         };
         // A host that wants few lines sends a request on every prompt; there silence is the usual answer.
-        let preamble_alone = if preamble.lines > 0 && request.lines.is_none() {
-            PreambleAlone::Yes
-        } else {
-            PreambleAlone::No
-        };
+        let stands_alone = preamble.lines > 0 && request.lines.is_none();
+        let preamble_alone = if stands_alone { PreambleAlone::Yes } else { PreambleAlone::No };
         let format = settings.format.headed(request);
         let (header, over) = (header.as_str(), preamble.text.as_str());
         let preamble_block = block_of(Section::Identity, request.query.as_deref());
@@ -232,12 +223,7 @@ impl Assembler {
             bare,
             counter,
         };
-        let left = |(section, claim): &(Section, TokenCount)| match section {
-            Section::State => (*section, claim.minus(inventory.tokens)),
-            Section::Identity => (*section, claim.minus(preamble.tokens)),
-            _ => (*section, *claim),
-        };
-        let lines_claim: Vec<(Section, TokenCount)> = claims.iter().map(left).collect();
+        let lines_claim = claims_of_lines(&claims, inventory.tokens, preamble.tokens);
         let packed = Packer::new(&mut filtered.candidates, &rivals, request.budget, settings, &fence)
             .suited(request)
             .pack(&lines_claim);
@@ -291,6 +277,20 @@ impl Assembler {
             seal: None,
         }
     }
+}
+
+/// Returns what sections may still take in lines, after the inventory and the preamble.
+fn claims_of_lines(
+    claims: &[(Section, TokenCount)],
+    inventory: TokenCount,
+    preamble: TokenCount,
+) -> Vec<(Section, TokenCount)> {
+    let left = |(section, claim): &(Section, TokenCount)| match section {
+        Section::State => (*section, claim.minus(inventory)),
+        Section::Identity => (*section, claim.minus(preamble)),
+        _ => (*section, *claim),
+    };
+    claims.iter().map(left).collect()
 }
 
 /// Whether a question was asked and no layer answers it; records already shown to the session may answer.

@@ -99,11 +99,14 @@ impl Ready {
     }
 }
 
+/// An index of the host, with the state of the space that it is of.
+type LexicalOfState = (Weak<MemoryIndex>, Arc<dyn LexicalIndex>);
+
 /// A lexical index of the host, made once for each state of the space.
 #[derive(Debug, Default)]
 pub(crate) struct OwnLexical {
     factory: Option<Arc<dyn LexicalIndexFactory>>,
-    made: Mutex<Option<(Weak<MemoryIndex>, Arc<dyn LexicalIndex>)>>,
+    made: Mutex<Option<LexicalOfState>>,
 }
 
 impl OwnLexical {

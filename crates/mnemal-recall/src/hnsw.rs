@@ -203,10 +203,10 @@ pub struct HnswIndex {
 
 impl HnswIndex {
     /// Builds the graph of all vectors of `dimensions` values at once. Costs about a millisecond per row (ADR 15).
-    pub fn new(flat: FlatIndex, dimensions: usize) -> Self {
+    pub fn new(flat: &FlatIndex, dimensions: usize) -> Self {
         let mut builder = HnswBuilder::new(dimensions);
         builder.serving = Grown::new(flat.vectors().count());
-        let _lacking = builder.update(&flat, NonZeroUsize::MAX);
+        let _lacking = builder.update(flat, NonZeroUsize::MAX);
         builder.made()
     }
 

@@ -29,7 +29,7 @@ pub struct Summaries {
     store: Arc<dyn SummaryStore>,
     language: Language,
     stale_from: u64,
-    model_summaries: Option<Arc<ModelSummaries>>,
+    by_model: Option<Arc<ModelSummaries>>,
 }
 
 /// A node in its current state.
@@ -77,7 +77,7 @@ impl SummaryState {
 impl Summaries {
     /// Reads the tree of this log.
     pub fn new(events: Arc<dyn EventStore>, store: Arc<dyn SummaryStore>) -> Self {
-        Self { events, store, language: Language::English, stale_from: STALE, model_summaries: None }
+        Self { events, store, language: Language::English, stale_from: STALE, by_model: None }
     }
 
     /// Sets the main language, which matters for historical nodes; English by default.
@@ -94,8 +94,8 @@ impl Summaries {
 
     /// Shows model-written texts in place of the sentences; off by default.
     #[must_use]
-    pub fn with_model_summaries(self, model_summaries: Arc<ModelSummaries>) -> Self {
-        Self { model_summaries: Some(model_summaries), ..self }
+    pub fn with_model_summaries(self, by_model: Arc<ModelSummaries>) -> Self {
+        Self { by_model: Some(by_model), ..self }
     }
 
     /// Returns a node.
@@ -160,10 +160,10 @@ impl Summaries {
         let behind = |path: &NodePath| {
             waiting.iter().filter_map(Event::body).filter(|said| is_below(said, path)).count() as u64
         };
-        let written = match &self.model_summaries {
-            Some(model_summaries) => {
+        let written = match &self.by_model {
+            Some(by_model) => {
                 let nodes: Vec<SummaryNode> = nodes.iter().map(|(_, node)| node.clone()).collect();
-                model_summaries.of(&nodes).await?
+                by_model.of(&nodes).await?
             }
             None => Vec::new(),
         };

@@ -182,7 +182,7 @@ impl Engine {
                 tended.goes_on(failed, gaps);
             }
             StepPart::Forgets => {
-                gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from))
+                gaps.keep(Layer::Events, self.finish_forgets().await.map_err(GapCause::from));
             }
             StepPart::Sweep => {
                 tended.swept = gaps.keep(Layer::Receipts, self.sweep().await);

@@ -69,8 +69,8 @@ const WORDS: [&str; 5] = ["garden", "telescope", "kitchen", "violin", "harbor"];
 async fn memory(factory: Arc<dyn VectorIndexFactory>) -> Memory {
     let engine = Engine::builder().with_vector_index(factory).in_memory().unwrap();
     let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
-    for number in 0..60_usize {
-        let text = format!("On day {number} we were in the {}", WORDS[number % WORDS.len()]);
+    for (number, word) in (0..60).zip(WORDS.iter().cycle()) {
+        let text = format!("On day {number} we were in the {word}");
         drop(memory.log(Message::user(text)).await.unwrap());
     }
     memory
@@ -144,8 +144,8 @@ async fn a_graph_answers_as_a_scan_does() {
     let settings = Settings { recall, ..Settings::default() };
     let engine = Engine::builder().with_settings(settings).in_memory().unwrap();
     let scan = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
-    for number in 0..60_usize {
-        let text = format!("On day {number} we were in the {}", WORDS[number % WORDS.len()]);
+    for (number, word) in (0..60).zip(WORDS.iter().cycle()) {
+        let text = format!("On day {number} we were in the {word}");
         drop(scan.log(Message::user(text)).await.unwrap());
     }
     for word in WORDS {

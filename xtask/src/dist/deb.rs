@@ -170,10 +170,11 @@ mod tests {
         let mut members = Vec::new();
         while !rest.is_empty() {
             let (head, body) = rest.split_at(60);
-            let head = std::str::from_utf8(head).unwrap();
-            assert!(head.ends_with("`\n"), "{head:?}");
-            let size: usize = head[48..58].trim().parse().unwrap();
-            members.push((head[..16].trim().to_owned(), body[..size].to_vec()));
+            assert!(head.ends_with(b"`\n"), "{head:?}");
+            let field =
+                |range: std::ops::Range<usize>| std::str::from_utf8(&head[range]).unwrap().trim().to_owned();
+            let size: usize = field(48..58).parse().unwrap();
+            members.push((field(0..16), body[..size].to_vec()));
             rest = &body[size.next_multiple_of(2)..];
         }
         members

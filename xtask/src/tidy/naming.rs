@@ -27,7 +27,7 @@ pub(super) fn header_of_each_file(tree: &Tree) -> Vec<Finding> {
         let header = text.trim_start().strip_prefix("//!")?.split_whitespace().next()?;
         QUESTION_WORDS.iter().copied().find(|word| header.trim_matches(['"', '`', ',']) == *word)
     };
-    let found = |file: &crate::workspace::SourceFile| {
+    let found = |file: &SourceFile| {
         let word = first(&file.text)?;
         Some(Finding::on_line(&file.path, 1, format!("the header begins with `{word}`; name the thing")))
     };

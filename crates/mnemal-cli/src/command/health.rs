@@ -17,12 +17,11 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// Queries the named server, or that of the settings, until it is ready or the time is over.
 #[expect(clippy::disallowed_methods, reason = "waits for a server, which tells nobody that it came")]
 pub(super) async fn run(global: &Global, call: &Health, output: &Output) -> Result<u8> {
-    let url = match remote::named(global) {
-        Some(url) => url,
-        None => {
-            let settings: ServerSettings = config::section(global, "server")?;
-            format!("http://{}", reachable(settings.listen))
-        }
+    let url = if let Some(url) = remote::named(global) {
+        url
+    } else {
+        let settings: ServerSettings = config::section(global, "server")?;
+        format!("http://{}", reachable(settings.listen))
     };
     let wait = call.wait.as_deref().map(time::duration_micros).transpose()?.unwrap_or_default();
     let wait = Duration::from_micros(wait.unsigned_abs());

@@ -59,7 +59,7 @@ pub(super) fn run(global: &Global, call: &Setup, output: &Output) -> Result<u8> 
 /// Returns the changes of all files, each with those of all parts.
 fn planned(call: &Setup) -> Result<Vec<FileChange>> {
     let reach = if call.project { SettingsScope::Project } else { SettingsScope::Global };
-    let mut parts = SetupPart::of(call.host, call.hooks)?;
+    let mut parts = SetupPart::of(call)?;
     if call.undo {
         // What came last goes first, so that each removal finds the text that its addition left.
         parts.reverse();

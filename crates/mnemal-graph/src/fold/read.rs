@@ -183,7 +183,7 @@ impl Fold {
         let other = found.iter().copied().find(fits).filter(|_| is_nameless && found.len() == 1);
         match other {
             Some(other) => {
-                pending.sayings.push(IdentityStatement { one: subject, other, kind: IdentityKind::Read })
+                pending.sayings.push(IdentityStatement { one: subject, other, kind: IdentityKind::Read });
             }
             None => self.names.call(subject, called, said),
         }

@@ -239,11 +239,7 @@ fn words_of_the_user_stand_where_nothing_that_is_sure_answers() {
     let mut life = Life::new();
     let said = life.say("2024-01-05", "me works_at Acme:organization ~0.6");
     let fragments = offered(&life, &request("Where do I work?"));
-    assert_eq!(
-        self::lines_of(&fragments),
-        ["entity: me works_at Acme:organization ~0.6"],
-        "his words, no fact"
-    );
+    assert_eq!(lines_of(&fragments), ["entity: me works_at Acme:organization ~0.6"], "his words, no fact");
     assert_eq!(fragments[0].record, RecordRef::Event(said));
     assert_eq!((fragments[0].label.level, fragments[0].trust), (Level::User, Trust::User));
     let few = ContextRequest { lines: Some(6), ..request("Where do I work?") };

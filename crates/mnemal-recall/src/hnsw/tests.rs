@@ -20,7 +20,7 @@ fn flat(blocks: &[IndexBlock]) -> FlatIndex {
 }
 
 fn index(blocks: Vec<IndexBlock>, model: ModelId) -> HnswIndex {
-    HnswIndex::new(FlatIndex::new(blocks.into_iter().map(Arc::new), model), DIMENSIONS)
+    HnswIndex::new(&FlatIndex::new(blocks.into_iter().map(Arc::new), model), DIMENSIONS)
 }
 
 mod at_once {
@@ -40,7 +40,7 @@ mod in_steps {
 /// Updates until nothing is lacking; returns the number of updates.
 fn grow(builder: &mut HnswBuilder, flat: &FlatIndex) -> usize {
     let step = NonZeroUsize::new(64).unwrap();
-    (1..).find(|_| builder.update(flat, step) == 0).unwrap()
+    (1..10_000).find(|_| builder.update(flat, step) == 0).unwrap()
 }
 
 /// A linear congruential generator of values from −1 to 1.

@@ -155,7 +155,7 @@ impl Server {
                             }
                             #[cfg(unix)]
                             AcceptedConnection::Local(stream) => {
-                                server.talk(stream, &slot, Some(SocketPeer)).await
+                                server.talk(stream, &slot, Some(SocketPeer)).await;
                             }
                         }
                     }));

@@ -79,8 +79,8 @@ impl SummaryStore for MemoryStore {
 
     async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
         let state = self.state();
-        let stale = state.summaries.nodes.values().filter_map(|node| node.as_ref().err());
-        Ok(stale.take(limit.get()).cloned().collect())
+        let nodes = state.summaries.nodes.values().filter_map(|node| node.as_ref().err());
+        Ok(nodes.take(limit.get()).cloned().collect())
     }
 
     async fn all(&self) -> Result<Vec<SummaryNode>> {

@@ -62,7 +62,10 @@ mod process {
     /// Writes an address as the kernel does: each group of four bytes as a number of the machine's byte order.
     fn shown(ip: IpAddr) -> String {
         let number = |bytes: &[u8]| <[u8; 4]>::try_from(bytes).map(u32::from_ne_bytes).unwrap_or_default();
-        let of = |bytes: &[u8]| bytes.chunks(4).map(|four| format!("{:08X}", number(four))).collect();
+        let of = |bytes: &[u8]| {
+            let groups: Vec<String> = bytes.chunks(4).map(|four| format!("{:08X}", number(four))).collect();
+            groups.concat()
+        };
         match ip {
             IpAddr::V4(ip) => of(&ip.octets()),
             IpAddr::V6(ip) => of(&ip.octets()),

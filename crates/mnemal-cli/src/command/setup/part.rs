@@ -7,6 +7,7 @@ use mnemal::Error;
 use serde_json::{Value, json};
 
 use super::{block, edit, jsonc};
+use crate::args::Setup;
 use crate::host::{Event, Format, Hooks, Host, McpServer, ServerEntry, Spot, Wiring};
 
 /// The program's name on the path.
@@ -47,11 +48,12 @@ pub(super) enum SetupPart {
 type Placed = (Vec<&'static str>, Value);
 
 impl SetupPart {
-    /// Returns the parts of a host: its hooks, and its server unless only the hooks are meant.
+    /// Returns the parts that a call asks for: the hooks of its host, and the server unless only the hooks are meant.
     ///
     /// # Errors
     /// `Invalid` for hooks that the host does not have.
-    pub(super) fn of(host: &'static Host, only_hooks: bool) -> Result<Vec<Self>> {
+    pub(super) fn of(call: &Setup) -> Result<Vec<Self>> {
+        let (host, only_hooks) = (call.host, call.hooks);
         let hooks = host.hooks.as_ref().map(|hooks| Self::Hooks(host, hooks));
         if only_hooks && hooks.is_none() {
             return Err(Error::invalid(format!("{} has no hooks; leave --hooks out", host.title)).into());

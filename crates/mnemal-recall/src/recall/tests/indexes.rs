@@ -71,7 +71,7 @@ const SOME: NonZeroUsize = NonZeroUsize::new(8).expect("it is not zero");
 
 /// Builds until nothing is lacking; returns the number of steps.
 fn build(recall: &Recall) -> usize {
-    (1..).find(|_| ready(recall.build_vectors(SOME)).unwrap() == 0).unwrap()
+    (1..10_000).find(|_| ready(recall.build_vectors(SOME)).unwrap() == 0).unwrap()
 }
 
 fn by_meaning(words: &str) -> RecallRequest {
