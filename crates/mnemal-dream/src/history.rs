@@ -44,9 +44,9 @@ impl History {
 /// The operations in the log.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    /// Operations that a person undid, by [`same`].
+    /// Operations that a person undid, by [`operation_identity`].
     pub(crate) taken_back: BTreeSet<u128>,
-    /// A model's conclusions and digests that a person undid, by [`same`]: rules may state the same in their words.
+    /// A model's conclusions and digests that a person undid, by [`operation_identity`]: rules may state the same in their words.
     pub(crate) words_taken_back: BTreeSet<u128>,
     /// Events that were forgotten or undone, which explains missing notes.
     pub(crate) explained: BTreeSet<EventId>,

@@ -143,7 +143,7 @@ pub(crate) fn resolve_name(
     Some(id)
 }
 
-/// Returns a new entity because the text says that it is another bearer of this name; the same as [`named`] where none has
+/// Returns a new entity because the text says that it is another bearer of this name; the same as `named` where none has
 /// the name yet.
 pub(crate) fn another(
     names: &mut Names,

@@ -63,7 +63,7 @@ const OF_USER: &str = "user-preferences";
 /// unless the request names that person or every speaker has a name.
 ///
 /// A note about the user is one filed below `user-preferences`, or for which
-/// [`concerns_user`](mnemal_extract::concerns_user) is true. In the user's own words it is treated as a preference; an
+/// [`mnemal_extract::concerns_user`] is true. In the user's own words it is treated as a preference; an
 /// agent's note counts half, is limited to twelve lines, and is labeled as the agent's. External notes are excluded. Topics
 /// are cached in memory while their learning exists.
 #[derive(Clone)]

@@ -79,7 +79,7 @@ fn is_log(body: &str) -> bool {
     of_day || of_part || of_level
 }
 
-/// A line of a transcript that begins with a place in a recording: "00:12 …", "[01:30] …".
+/// A line of a transcript that begins with a place in a recording: "00:12 …", `[01:30] …`.
 fn is_timed(body: &str) -> bool {
     let front = body.trim_start_matches(['[', '(']);
     let time = front.split([' ', ']', ')']).next().unwrap_or_default();

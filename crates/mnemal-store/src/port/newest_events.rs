@@ -66,8 +66,8 @@ impl NewestEvents {
         kept
     }
 
-    /// Returns the newest events that pass the filter, newest first; uncached ones are read as by
-    /// [`log::latest`](super::log::latest), and damage hides none.
+    /// Returns the newest events that pass the filter, newest first. What is not cached is read from the log, and
+    /// damage hides none.
     pub(crate) async fn latest(
         &self,
         sql: &dyn Sql,

@@ -1,5 +1,5 @@
 //! Legacy JSON rows of entities and facts, and the graph's edition. New entities and facts are binary
-//! ([`codec::graph`](crate::codec::graph)).
+//! ([`crate::codec::graph`]).
 
 use std::collections::BTreeMap;
 

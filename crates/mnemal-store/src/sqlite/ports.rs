@@ -1,4 +1,4 @@
-//! The ports of a file: each call goes to the one implementation over [`Sql`](crate::sql::Sql).
+//! The ports of a file: each call goes to the one implementation over [`Sql`].
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
