@@ -7,7 +7,7 @@ use mnemal::context::InclusionReason;
 use mnemal::context::{ContextRequest, Fragment, Section};
 use mnemal::ports::async_trait;
 use mnemal::ports::{ContextSource, EventStore};
-use mnemal::types::{Degraded, Layer};
+use mnemal::types::{Degraded, Layer, Score};
 use mnemal::{Event, EventFilter, Result};
 
 #[derive(Debug)]
@@ -22,7 +22,11 @@ impl ContextSource for Todos {
     async fn fragments(&self, _request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
         let newest = self.0.latest(&EventFilter::live(), NonZeroUsize::MIN.saturating_add(99)).await?;
         let is_todo = |event: &&Event| event.body().is_some_and(|kept| kept.content.starts_with("todo"));
-        let offered = |event| Fragment::of_event(event, Section::Knowledge, InclusionReason::Pinned);
+        let offered = |event| {
+            let fragment = Fragment::of_event(event, Section::Knowledge, InclusionReason::Pinned)?;
+            // Other sources may offer the same event; the best score counts.
+            Some(Fragment { score: Score::new(1.0), ..fragment })
+        };
         Ok(Degraded::whole(newest.iter().filter(is_todo).filter_map(offered).collect()))
     }
 }

@@ -13,7 +13,7 @@ mod vector_index;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mnemal::context::InclusionReason;
+use mnemal::context::{InclusionReason, Section};
 use mnemal::dream::DreamMode;
 use mnemal::events::Cursor;
 use mnemal::graph::EntityFilter;
@@ -74,7 +74,7 @@ async fn tour() -> Result<Vec<String>> {
     let _gaps = engine.read_within(Duration::from_secs(5)).await;
     engine.build_vector_index().await?;
 
-    let context = memory.context("why is the deploy late?").await?;
+    let context = memory.context("").sections(vec![Section::Knowledge]).await?;
     let pinned = context.receipt.lines.iter().filter(|line| line.because == InclusionReason::Pinned).count();
     let found = memory.recall("deploy late review").reranked().await?;
     let first = found.hits.first().and_then(|hit| hit.event.body()).map_or("", |kept| kept.content.as_str());
@@ -115,7 +115,7 @@ mod tests {
             "pass: 1 note is archived",
             "The deploy waits for the review.",
             "extractor: the graph knows the ticket: true",
-            "projector: 2 events mention a deploy",
+            "projector: 3 events mention a deploy",
         ] {
             assert!(lines.contains(expected), "{expected} in:\n{lines}");
         }
