@@ -12,7 +12,7 @@ from typing import Any
 from agno.db.utils import CustomJSONEncoder
 
 from ._frames import Said
-from ._items import Entry, Items, tool_call, tool_result
+from ._items import ASSISTANT, USER, Entry, Items, tool_call, tool_result
 from ._parts import Item
 from .memory import Mnemal
 
@@ -85,36 +85,43 @@ class Sessions(MutableMapping[str, dict[str, Any]]):
         old, new = ({run["run_id"]: run for run in one.get("runs") or []} for one in (before, session))
         changed = {run_id: new.get(run_id) for run_id in (*old, *new) if old.get(run_id) != new.get(run_id)}
         stored: list[Item] = Items(self.memory, MARK, name, is_anyones=True).read() if changed else []
-        history = {text: events for one in stored for text, events in one.said}
+        # What is repeated was said first by the oldest.
+        history = {text: events for one in reversed(stored) for text, events in one.said}
         for run_id, run in changed.items():
             versions = [one for one in stored if one.value.get("id") == run_id]
-            # What a run says is stored once, and later versions of it refer to that.
-            known = {text: events for one in versions for text, events in one.said}
-            said = [Said(("value", *path), fields) for path, fields in _said(run or {})]
+            # What a run says is stored once, and later versions of it refer to that; what it repeats is another's.
+            own = {event for one in versions for event in one.events}
+            known = {text: events for one in versions for text, events in one.said if own.issuperset(events)}
+            said = [one._replace(path=("value", *one.path)) for one in _said(run or {})]
             items.add(Entry({"kind": "run", "id": run_id, "value": run}, said, known=known, history=history))
             if run is None:
                 items.forget(event for one in versions for event in one.events)
 
 
-def _said(run: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any] | None]]:
-    """Yields the paths to what is said in a run, by the user, by the agent and by tools, with the fields of its events."""
+def _said(run: dict[str, Any]) -> Iterator[Said]:
+    """Yields what is said in a run, by the user, by the agent and by tools; the history in it, and runs of members, are old."""
+    speakers, texts = set(), set()
     for place, message in enumerate(run.get("messages") or []):
         path, role, is_old = ("messages", place), message.get("role"), bool(message.get("from_history"))
-        if isinstance(message.get("content"), str) and role in ("user", "assistant"):
-            yield (*path, "content"), None if is_old else {"type": "message", "role": role}
-        elif isinstance(message.get("content"), str) and role == "tool":
-            fields = tool_result(message.get("tool_name"), ok=not message.get("tool_call_error"))
-            yield (*path, "content"), None if is_old else fields
+        kinds = {"user": USER, "assistant": ASSISTANT}
+        kinds["tool"] = tool_result(message.get("tool_name"), ok=not message.get("tool_call_error"))
+        if isinstance(text := message.get("content"), str) and role in kinds:
+            yield Said((*path, "content"), None if is_old else kinds[role], is_old)
+            if text.strip() and not is_old:
+                speakers.add(role), texts.add(text)
         for number, asked in enumerate(message.get("tool_calls") or []):
             function = asked.get("function") or {}
             if isinstance(function.get("arguments"), str):
                 where = (*path, "tool_calls", number, "function", "arguments")
-                yield where, None if is_old else tool_call(function.get("name"))
-    # The first and the last of it stand beside the messages, too.
-    if isinstance((run.get("input") or {}).get("input_content"), str):
-        yield ("input", "input_content"), None
-    if isinstance(run.get("content"), str):
-        yield ("content",), None
+                yield Said(where, None if is_old else tool_call(function.get("name")), is_old)
+    for place, one in enumerate(run.get("member_responses") or []):
+        yield from (Said(("member_responses", place, *said.path), None, is_old=True) for said in _said(one))
+    # The first and the last of it stand beside the messages, too, or there alone.
+    given = run.get("input")
+    asks = (("input", "input_content"), given.get("input_content")) if isinstance(given, dict) else (("input",), given)
+    for fields, (beside, text) in ((USER, asks), (ASSISTANT, (("content",), run.get("content")))):
+        if isinstance(text, str):
+            yield Said(beside, None if fields["role"] in speakers or text in texts else fields)
 
 
 def plain(value: Any) -> Any:

@@ -27,9 +27,10 @@ ODD = re.compile("[\0\ud800-\udfff]")
 # Base64. If it is a file, it stands in groups, so that nothing in it looks like a secret by chance; else it is read as it is.
 FILE = re.compile(r"(?:data:[\w.+;=/-]{0,200},)?([A-Za-z0-9+/_-]{64,}={0,2})")
 GROUP, BETWEEN = 8, "|"
-# How pictures, sound, video, documents and archives begin.
+# How pictures, sound, video, documents, archives and what is encrypted as by Fernet, as reasoning is, begin.
 FILE_BEGINS = re.compile(
-    rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF|BM|II\*\x00|MM\x00\*|%PDF|PK\x03\x04|\x1f\x8b|OggS|ID3|\xff[\xf2-\xfb]|fLaC|\x1aE\xdf\xa3|.{4}ftyp",
+    rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF|BM|II\*\x00|MM\x00\*|%PDF|PK\x03\x04|\x1f\x8b|OggS|ID3|\xff[\xf2-\xfb]|fLaC|\x1aE\xdf\xa3|.{4}ftyp"
+    rb"|\x80\0{4}",
     re.DOTALL,
 )
 # What the server cuts out of one text, and does not find in the parts of a longer one.
@@ -42,18 +43,19 @@ CUT = re.compile(r'(?m)^((?:"(?:[^"\\]|\\.)*": )?)([^"\n]*\[secret:[^"\n]*?)(,?)
 class Said(NamedTuple):
     """Words of an item: the path to them, and the fields of their event; `None` where they only repeat what is said elsewhere.
 
-    A value that is no text is said as its JSON.
+    A value that is no text is said as its JSON. What `is_old` repeats what was said before in the conversation, by another item.
     """
 
     path: tuple[str | int, ...]
     fields: dict[str, Any] | None
+    is_old: bool = False
 
 
 class Frame:
     """A value in parts: `json` is the frame, `words` are the contents of events with their fields, `texts` all other texts.
 
     The value refers to events that are stored already: to those in `known` where it says the same, and to those in `history`
-    where it repeats what was said before.
+    with words that are old. Other words are its own, also where another item says the same: it may be erased without this one.
     """
 
     def __init__(self, value: Any, said: Iterable[Said] = (), known: Events = {}, history: Events = {}):
@@ -61,15 +63,17 @@ class Frame:
         self.texts: list[str] = []
         # Holes by the paths to them, and by the texts that belong into them.
         self._by_path: dict[tuple[str | int, ...], tuple[str, Any]] = {}
-        self._by_text: dict[str, tuple[str, Any]] = {text: ("e", events) for text, events in {**history, **known}.items()}
+        self._by_text: dict[str, tuple[str, Any]] = {text: ("e", events) for text, events in known.items()}
         value = json.loads(json.dumps(value))
-        for path, fields in said:
+        for path, fields, is_old in said:
             text = _clean(_as_text(_at(value, path)))
             if fields is not None and text not in known and text.strip():
                 self._by_text[text] = ("w", len(self.words))
                 self.words.append((text, fields))
             if text in self._by_text:
                 self._by_path[path] = self._by_text[text]
+            elif is_old and text in history:
+                self._by_path[path] = ("e", history[text])
         # In keys alone is a tag still open, and none of the frame must go with it.
         self.json = json.dumps(self._part(value, ()), indent=0).replace("<", "\\u003c")
 

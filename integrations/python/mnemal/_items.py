@@ -48,7 +48,7 @@ def tool_result(tool: str | None, ok: bool = True) -> dict[str, Any]:
 class Entry(NamedTuple):
     """An item to be stored, with the words in it. With a `key` it is stored once, also when it was erased since.
 
-    `known` are words of earlier versions of the item, and `history` those of the whole conversation.
+    `known` are words of earlier versions of the item, and `history` those of the whole conversation, for what is old in it.
     """
 
     value: Any
@@ -66,6 +66,8 @@ class Items:
     def __init__(self, memory: Mnemal, mark: str, session: str, user: str | None = None, is_anyones: bool = False):
         self.memory, self.mark, self.session, self.user, self.is_anyones = memory, mark, session, user, is_anyones
         self._silent = {**tool_call(mark), "content": ""}
+        # What is left of items that were taken, as it was read last: whoever took one was interrupted.
+        self._left: list[str] = []
         self._owner = {"session": session, "channel": mark, "user": user}
 
     def add(self, *entries: Entry) -> list[dict[str, Any]]:
@@ -84,6 +86,7 @@ class Items:
             if item := fields.get(f"{self.mark}.item"):
                 contents[event["id"]] = event.get("content") or ""
                 parts.setdefault(item, Parts(self.mark, item)).add(event, fields)
+        self._left = [event for name, one in parts.items() if name in taken for event in one.events]
         found = (one.item(contents) for name, one in parts.items() if name not in taken)
         return [item for item in found if item is not None]
 
@@ -96,7 +99,7 @@ class Items:
                 yield event
 
     def take(self, item: Item) -> bool:
-        """Erases an item; returns whether nobody else did."""
+        """Erases an item, and what is left of others that were taken; returns whether nobody else took it."""
         # Of two callers the log takes the word of one, under the same key.
         by = {f"{self.mark}.taken": item.id, "by": str(uuid.uuid4())}
         event: Any = {**self._silent, **self._owner, "metadata": by, "idempotency_key": f"{self.mark}-taken-{item.id}"}
@@ -108,11 +111,18 @@ class Items:
             return False
         if ack["duplicate"]:
             return False
-        if len(item.events) == 1:
-            is_there(lambda: self.memory.client.event_forget(self.memory.space, item.events[0], user=self.user))
-        else:
-            self.forget(item.events)
+        self._left += item.events
+        self.erase_taken()
         return True
+
+    def erase_taken(self) -> None:
+        """Erases what is left of items that were taken, as it was read last."""
+        gone = list(dict.fromkeys(self._left))
+        if len(gone) == 1:
+            is_there(lambda: self.memory.client.event_forget(self.memory.space, gone[0], user=self.user))
+        else:
+            self.forget(gone)
+        self._left = []
 
     def follow(self, entries: Sequence[Entry], act: Any, base: str) -> bool | None:
         """Stores entries and an act that goes on from the act `base`; returns whether no other act does so.
@@ -134,8 +144,14 @@ class Items:
         for start in range(0, len(left), BATCH):
             asked: dict[str, Any] = {"selector": {"ids": left[start : start + BATCH]}, "user": self.user}
             preview: dict[str, Any] = {}
-            if is_there(lambda: preview.update(client.forget(space, **asked, dry_run=True))):
-                is_there(lambda: client.forget(space, **asked, confirm_token=preview.get("confirm_token")))
+            while is_there(lambda: preview.update(client.forget(space, **asked, dry_run=True))):
+                try:
+                    is_there(lambda: client.forget(space, **asked, confirm_token=preview.get("confirm_token")))
+                    break
+                except MnemalError as error:
+                    # Somebody else erased some of them meanwhile.
+                    if error.code != "selection_changed":
+                        raise
 
     def clear(self) -> None:
         """Erases what is the owner's of the conversation, whoever stored it, and nothing of anybody else."""
@@ -163,19 +179,24 @@ class Items:
         return events
 
     def _send(self, events: list[Any]) -> list[dict[str, Any]]:
+        refused: dict[int, str] = {}
         while True:
             try:
-                return list(self.memory.client.event_add(self.memory.space, events=events)["events"])
+                acks = list(self.memory.client.event_add(self.memory.space, events=events)["events"])
+                break
             except MnemalError as error:
                 # None of them is stored, for the sake of one.
                 if not leaves_nothing(error):
                     raise
-                place = re.match(r"events\[(\d+)\]", error.detail)
-                event = events[int(place[1]) if place else 0]
-                # One that is stored once was there, and is erased.
-                if "idempotency_key" not in event:
-                    warnings.warn(f"words of {self.session} come back as {FORGOTTEN}: {error.detail}", stacklevel=4)
-                event |= {**self._silent, "role": None, "speaker": None, "ok": None}
+                found = re.match(r"events\[(\d+)\]", error.detail)
+                place = int(found[1]) if found else 0
+                refused[place] = error.detail
+                events[place] |= {**self._silent, "role": None, "speaker": None, "ok": None}
+        for place, detail in refused.items():
+            # What was there under the same key is erased, and nothing is lost that was not.
+            if not acks[place]["duplicate"]:
+                warnings.warn(f"words of {self.session} come back as {FORGOTTEN}: {detail}", stacklevel=4)
+        return acks
 
 
 def _groups(things: Iterable[Any], most: int, most_bytes: int) -> Iterator[list[Any]]:

@@ -133,6 +133,7 @@ class MnemalMemoryService(BaseMemoryService):
             for item in items.read():
                 if item.id == one:
                     items.take(item)
+            items.erase_taken()
             return
         if not is_there(lambda: client.memory_forget(space, name, user=user)):
             is_there(lambda: client.event_forget(space, name, user=user))

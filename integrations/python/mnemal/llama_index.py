@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from llama_index.core.base.llms.types import ChatMessage, TextBlock
@@ -70,20 +71,18 @@ class MnemalChatStore(AsyncDBChatStore):
 
     async def delete_message(self, key: str, idx: int) -> ChatMessage | None:
         """Erases the message at a place, counted from 0 among all of the conversation, and returns it."""
-        kept = await self._kept(key, None)
-        gone = kept[idx : idx + 1] if idx >= 0 else []
-        return next(iter(await self._erase(key, gone)), None)
+        return next(iter(await self._erase(key, None, lambda kept: kept[idx : idx + 1] if idx >= 0 else [])), None)
 
     async def delete_messages(self, key: str, status: MessageStatus | None = None) -> None:
         """Erases messages; without a status the whole conversation."""
         if status is None:
             await run_to_end(self._items(key).clear)
         else:
-            await self._erase(key, await self._kept(key, status))
+            await self._erase(key, status, lambda kept: kept)
 
     async def delete_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
         """Erases the oldest active messages and returns them."""
-        return await self._erase(key, (await self._kept(key, MessageStatus.ACTIVE))[:n])
+        return await self._erase(key, MessageStatus.ACTIVE, lambda kept: kept[:n])
 
     async def archive_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
         """Archives the oldest active messages and returns them."""
@@ -102,13 +101,18 @@ class MnemalChatStore(AsyncDBChatStore):
         return Items(self.memory, MARK, key, self.user)
 
     async def _kept(self, key: str, status: MessageStatus | None) -> list[_Kept]:
-        kept = await asyncio.to_thread(lambda: _fold(self._items(key).read()))
-        return [one for one in kept if status is None or one.status == status.value]
+        return await asyncio.to_thread(_read, self._items(key), status)
 
-    async def _erase(self, key: str, gone: list[_Kept]) -> list[ChatMessage]:
-        items = self._items(key)
-        taken = await run_to_end(lambda: [one for one in gone if items.take(one.item)])
-        return [_message(one.item) for one in taken]
+    async def _erase(
+        self, key: str, status: MessageStatus | None, choose: Callable[[list[_Kept]], list[_Kept]]
+    ) -> list[ChatMessage]:
+        def act() -> list[_Kept]:
+            items = self._items(key)
+            taken = [one for one in choose(_read(items, status)) if items.take(one.item)]
+            items.erase_taken()
+            return taken
+
+        return [_message(one.item) for one in await run_to_end(act)]
 
     def _set(self, key: str, entries: list[Entry], status: MessageStatus) -> None:
         """Stores what is new together with the order of all, then erases what is left out."""
@@ -128,6 +132,7 @@ class MnemalChatStore(AsyncDBChatStore):
         for one in old:
             if one.item.id not in order:
                 items.take(one.item)
+        items.erase_taken()
 
 
 class MnemalMemoryBlock(BaseMemoryBlock[str]):
@@ -163,6 +168,10 @@ class MnemalMemoryBlock(BaseMemoryBlock[str]):
             sessions.setdefault(session, []).append(entry)
         for session, entries in sessions.items():
             await run_to_end(Items(self.memory, f"{MARK}-block", session, self.user).add, *entries)
+
+
+def _read(items: Items, status: MessageStatus | None) -> list[_Kept]:
+    return [one for one in _fold(items.read()) if status is None or one.status == status.value]
 
 
 def _fold(items: list[Item]) -> list[_Kept]:

@@ -64,6 +64,7 @@ class MnemalSession(SessionABC):
         for item in reversed(self._list.read()):
             if self._list.take(item):
                 return item.value
+        self._list.erase_taken()
         return None
 
 

@@ -175,11 +175,14 @@ class MnemalConversationStore(ConversationStore):
         for home in state.homes:
             own = self._items(home)
             if home == name and not needed & {item.id for item in state.items}:
-                own.clear()
+                # All that is stored of it, whoever did so, and what was logged there of its user; nothing of anybody else.
+                whose = state.record.scope
+                own.forget(one["id"] for one in own.events() if one.get("channel") == MARK or one.get("user") == whose)
             elif home not in live:
                 for item in own.read():
                     if item.id not in needed:
                         own.take(item)
+                own.erase_taken()
 
 
 def _line(parent: str | None, lines: dict[str, list[str]]) -> list[str]:

@@ -28,7 +28,8 @@ from agno.models.base import Model
 from agno.models.message import Message
 from agno.models.response import ModelResponse
 from agno.run.agent import RunOutput
-from agno.session import AgentSession
+from agno.run.workflow import WorkflowRunOutput
+from agno.session import AgentSession, WorkflowSession
 
 from mnemal import Mnemal, MnemalError
 from mnemal.agno import MnemalDb
@@ -219,7 +220,7 @@ def erased():
     whole = MnemalDb(memory).get_session("s", SessionType.AGENT).runs
     check([[one.content for one in run.messages] for run in whole] == [[words, told.content], [words, told.content, "Ok"]], f"all is there {whole}")
     said = [event["content"] for event in events_of(memory, "s", "ana") if event.get("content")]
-    check(sorted(said) == sorted([words, told.content, "Ok"]), f"each thing is said once {said}")
+    check(sorted(said) == sorted([words, words, told.content, "Ok"]), f"each run says a thing once {said}")
     for event in events_of(memory, "s", "ana"):
         check(not event["content"] or words not in str(event["metadata"]), f"words stand in no metadata {event}")
     erase(memory, words, "s", "ana")
@@ -230,11 +231,48 @@ def erased():
     check("seven four" not in str(MnemalDb(memory).get_session("s", SessionType.AGENT).to_dict()), "nor does another run bring it back")
 
 
+def alone():
+    """A run that is erased takes nothing from another that says the same; only what repeats it goes with it."""
+    memory = Mnemal("alone")
+    db = MnemalDb(memory)
+    db.upsert_session(AgentSession(session_id="s", agent_id="a"))
+    asked, told = Message(role="user", content="Where is the boat?"), Message(role="assistant", content="It lies in the harbor.")
+    history = [Message(role=one.role, content=one.content, from_history=True) for one in (asked, told)]
+    second = RunOutput(run_id="second", agent_id="a", session_id="s", messages=history)
+    bare = RunOutput(run_id="bare", agent_id="a", session_id="s", content=told.content)
+    member = RunOutput(run_id="member", agent_id="b", session_id="s", messages=[asked, told], content=told.content)
+    team = {"run_id": "team", "team_id": "t", "session_id": "s", "member_responses": [member.to_dict()]}
+    team["input"] = {"input_content": asked.content}
+    db.upsert_run(RunOutput(run_id="first", agent_id="a", session_id="s", messages=[asked, told], content=told.content), "s")
+    for run in (second, bare, member):
+        db.upsert_run(run, "s")
+    second.messages, second.content = [*history, asked, told], told.content
+    db.upsert_run(second, "s")
+    db.upsert_run(team, "s")
+    for event in events_of(memory, "s"):
+        check(not event["content"] or event["content"] not in str(event["metadata"]), f"words stand in no metadata {event}")
+    said = [event["content"] for event in events_of(memory, "s") if event.get("content")]
+    check((said.count(asked.content), said.count(told.content)) == (4, 4), f"each run says a thing once, and a team what it is asked {said}")
+    check(db.delete_run("first"), "the first run goes")
+    left = MnemalDb(memory).get_session("s")
+    runs = {one.run_id: one for one in left.runs}
+    heard = [one.content for one in runs["second"].messages]
+    check(heard[2:] == [asked.content, told.content] and runs["second"].content == told.content, f"what the second says stays {heard}")
+    check(heard[:2] == ["[forgotten]"] * 2, f"its history goes {heard}")
+    check(runs["bare"].content == runs["member"].content == told.content, f"the others stay {left.to_dict()}")
+    db.upsert_session(WorkflowSession(session_id="w", workflow_id="w"))
+    db.upsert_run(WorkflowRunOutput(run_id="flow", workflow_id="w", session_id="w", input="Write a letter", content="Dear Ana"), "w")
+    flow = db.get_session("w", SessionType.WORKFLOW).runs[0]
+    said = [event["content"] for event in events_of(memory, "w") if event.get("content")]
+    check((flow.input, flow.content) == ("Write a letter", "Dear Ana") and len(said) == 2, f"what a workflow is asked and says {said}")
+
+
 given = arguments(__doc__, lambda parser: parser.add_argument("--tests", type=pathlib.Path))
 with served(given.program):
     agents()
     rows()
     erased()
+    alone()
     counts = own_tests(given.tests.resolve()) if given.tests else None
 if counts:
     account(given, "Agno", PINNED, "SQLite tests of the repository of agno at 9644f22982, whose package there is 2.9.0", FILES, counts)
