@@ -38,6 +38,8 @@ use crate::command::Line;
 const OUT: &str = "packages";
 /// Where packages are tried out, below the target folder.
 const SCRATCH: &str = "packages-scratch";
+/// Features of the build that is shipped, beside the default ones.
+pub(super) const FEATURES: &str = "hnsw,reader";
 /// The build that is shipped.
 const BUILD: &[&str] = &[
     "build",
@@ -49,7 +51,7 @@ const BUILD: &[&str] = &[
     "--bin",
     "mnemal",
     "--features",
-    "hnsw,reader",
+    FEATURES,
 ];
 
 type OfProgram = fn(&Parts) -> Result<Vec<Entry>>;
@@ -58,7 +60,7 @@ type OfRelease = fn(&Release) -> Result<Vec<Entry>>;
 /// Packages of one platform, each with one line of help.
 const OF_PROGRAM: &[(&str, &str, OfProgram)] = &[
     ("wheel", "for pip: the program, and the client for Python", wheel::make),
-    ("reader", "for pip: the trained reader, which votes with the rules", reader::make),
+    ("reader", "the trained reader, which votes with the rules: for pip, and as a file to add", reader::make),
     ("npm", "for npm: the program, and the launcher that finds it", npm::make),
     ("client", "for npm: the client for TypeScript, if it is compiled", npm::client),
     ("deb", "for Debian: the program, its service, manual and completions", deb::make),

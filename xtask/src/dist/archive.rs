@@ -40,15 +40,15 @@ fn completions(shell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::sample;
+    use crate::dist::sample::{self, VERSION};
 
     #[test]
     fn the_archive_has_the_program_its_pages_and_the_licenses_in_one_folder() {
         let made = make(&sample::parts()).unwrap().remove(0);
-        assert_eq!(made.path, "mnemal-0.1.0-x86_64-unknown-linux-gnu.tar.gz");
+        assert_eq!(made.path, format!("mnemal-{VERSION}-x86_64-unknown-linux-gnu.tar.gz"));
         let entries = sample::untar(&made.bytes);
-        let folder = "mnemal-0.1.0-x86_64-unknown-linux-gnu/";
-        assert!(entries.iter().all(|entry| entry.path.starts_with(folder)));
+        let folder = format!("mnemal-{VERSION}-x86_64-unknown-linux-gnu/");
+        assert!(entries.iter().all(|entry| entry.path.starts_with(&folder)));
         for path in
             ["man/mnemal.1", "completions/mnemal.bash", "completions/_mnemal", "NOTICE", "THIRD-PARTY.txt"]
         {
@@ -62,7 +62,8 @@ mod tests {
         let mut parts = sample::parts();
         parts.target.system = System::Windows;
         let made = make(&parts).unwrap().remove(0);
-        assert_eq!(made.path, "mnemal-0.1.0-x86_64-pc-windows-msvc.zip");
-        sample::file(&sample::unzip(&made.bytes), "mnemal-0.1.0-x86_64-pc-windows-msvc/mnemal.exe");
+        let folder = format!("mnemal-{VERSION}-x86_64-pc-windows-msvc");
+        assert_eq!(made.path, format!("{folder}.zip"));
+        sample::file(&sample::unzip(&made.bytes), &format!("{folder}/mnemal.exe"));
     }
 }

@@ -72,12 +72,12 @@ fn manifest(parts: &Parts) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::sample;
+    use crate::dist::sample::{self, VERSION};
 
     #[test]
     fn the_bundle_has_the_program_that_its_manifest_starts() {
         let made = make(&sample::parts()).unwrap().remove(0);
-        assert_eq!(made.path, "mnemal-0.1.0-linux-x64.mcpb");
+        assert_eq!(made.path, format!("mnemal-{VERSION}-linux-x64.mcpb"));
         let entries = sample::unzip(&made.bytes);
         assert_eq!(entries[0].path, "manifest.json");
         let manifest: Value = serde_json::from_slice(&entries[0].bytes).unwrap();

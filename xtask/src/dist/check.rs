@@ -11,11 +11,14 @@ use serde_json::Value;
 
 use super::parts::{Parts, files};
 use super::release::SUMS;
-use super::{bundle, deb, image, npm, pack, wheel};
+use super::{bundle, deb, image, npm, pack, reader, wheel};
+use crate::clients::is_there;
 use crate::command::Line;
 
 /// What the demo says, whatever it finds.
 const DEMO: &str = "mnemal remembers 239 turns";
+/// What a program says of a trained reader, if it was built without the feature.
+const READERLESS: &str = "this build has no trained reader";
 /// The first words of a client of the Model Context Protocol.
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}"#;
 
@@ -94,38 +97,62 @@ impl Home {
     }
 }
 
-/// Returns a package, if it is there and what installs it is as well.
-fn found(name: &str, file: &Path, installer: Option<&str>) -> Option<String> {
-    let missing =
-        installer.filter(|installer| Line::new(installer, &["--version"]).read(Path::new(".")).is_err());
-    if let Some(installer) = missing {
-        println!("{name}: NOT checked, {installer} is not installed");
-        return None;
-    }
+/// Returns the path of a package; fails if there is none.
+fn present(file: &Path) -> Result<String> {
     if !file.exists() {
-        println!("{name}: NOT checked, there is no {}", file.display());
-        return None;
+        bail!("there is no {}", file.display());
     }
-    Some(file.display().to_string())
+    Ok(file.display().to_string())
+}
+
+/// Returns the path of a package; `None` if what installs it is missing, which fails where `CI` is set.
+fn installable(parts: &Parts, file: &Path, installer: &str) -> Result<Option<String>> {
+    let file = present(file)?;
+    Ok(is_there(&parts.root, installer)?.then_some(file))
+}
+
+/// Whether a package for Linux alone is made of the program; says so when not.
+fn is_made(parts: &Parts, name: &str) -> bool {
+    if !parts.is_for_linux() {
+        println!("{name}: there is none for this system");
+    }
+    parts.is_for_linux()
 }
 
 fn of_wheel(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
-    let Some(file) = found("wheel", &out.join(wheel::name(parts)), Some("python3")) else { return Ok(()) };
+    let Some(file) = installable(parts, &out.join(wheel::name(parts)), "python3")? else { return Ok(()) };
+    let reader = present(&out.join(reader::name(parts)))?;
     let surrounding = home.folder.join("venv");
     Line::new("python3", &["-m", "venv"]).arg(surrounding.display().to_string()).run(&home.folder)?;
     let programs = surrounding.join("bin");
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", &file];
-    home.run(&programs.join("python"), &install)?;
-    home.try_out(parts, &programs.join("mnemal"), &[])?;
-    home.run(&programs.join("python"), &["-c", "from mnemal import Mnemal, AsyncMnemal"])?;
+    let (python, program) = (programs.join("python"), programs.join("mnemal"));
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"];
+    home.run(&python, &[install.as_slice(), &[file.as_str()]].concat())?;
+    home.try_out(parts, &program, &[])?;
+    home.run(&python, &["-c", "from mnemal import Mnemal, AsyncMnemal"])?;
     println!("wheel: installed by pip, the program runs and the client is there");
+    home.run(&python, &[install.as_slice(), &[reader.as_str()]].concat())?;
+    with_reader(home, &program)
+}
+
+/// Looks whether the program lists the trained reader that was installed beside it.
+fn with_reader(home: &Home, program: &Path) -> Result<()> {
+    let told = home.run(program, &["models", "list"])?;
+    if told.contains(READERLESS) {
+        println!("reader: NOT checked, the program was built without it");
+        return Ok(());
+    }
+    if !told.starts_with("reader ") || told.contains("cannot be read") {
+        bail!("the program does not list the reader beside it: {told:?}");
+    }
+    println!("reader: installed by pip, the program lists it");
     Ok(())
 }
 
 fn of_npm(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
     let [launcher, platform] = npm::names(parts);
-    let Some(launcher) = found("npm", &out.join(launcher), Some("npm")) else { return Ok(()) };
-    let platform = out.join(platform).display().to_string();
+    let Some(launcher) = installable(parts, &out.join(launcher), "npm")? else { return Ok(()) };
+    let platform = present(&out.join(platform))?;
     let install = ["install", "--offline", "--no-audit", "--no-fund", "--prefix", ".", &launcher, &platform];
     home.run(Path::new("npm"), &install)?;
     home.try_out(parts, &home.folder.join("node_modules/.bin/mnemal"), &[])?;
@@ -135,7 +162,10 @@ fn of_npm(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
 }
 
 fn of_deb(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
-    let Some(file) = found("deb", &out.join(deb::name(parts)), Some("dpkg-deb")) else { return Ok(()) };
+    if !is_made(parts, "deb") {
+        return Ok(());
+    }
+    let Some(file) = installable(parts, &out.join(deb::name(parts)), "dpkg-deb")? else { return Ok(()) };
     let told = home.run(Path::new("dpkg-deb"), &["--info", &file])?;
     if !told.contains(&format!("Version: {}", parts.version)) {
         bail!("dpkg-deb says of it: {told}");
@@ -148,7 +178,7 @@ fn of_deb(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
 
 fn of_archive(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
     let file = out.join(format!("{}.tar.gz", parts.archive()));
-    let Some(file) = found("archive", &file, Some("tar")) else { return Ok(()) };
+    let Some(file) = installable(parts, &file, "tar")? else { return Ok(()) };
     home.run(Path::new("tar"), &["-xzf", &file])?;
     home.try_out(parts, &home.folder.join(parts.archive()).join("mnemal"), &[])?;
     println!("archive: unpacked by tar, the program in it runs");
@@ -157,7 +187,7 @@ fn of_archive(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
 
 /// Unpacks the bundle and starts its server as its manifest says.
 fn of_bundle(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
-    let Some(file) = found("mcpb", &out.join(bundle::name(parts)), None) else { return Ok(()) };
+    let file = present(&out.join(bundle::name(parts)))?;
     zip::ZipArchive::new(fs::File::open(file)?)?.extract(&home.folder)?;
     let manifest: Value = serde_json::from_slice(&fs::read(home.folder.join("manifest.json"))?)?;
     let started = manifest.pointer("/server/mcp_config").context("no configuration in the manifest")?;
@@ -178,8 +208,11 @@ fn of_bundle(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
 
 /// Looks for everything that the image copies, and checks its programs for this platform.
 fn of_image(parts: &Parts, out: &Path, _home: &Home) -> Result<()> {
+    if !is_made(parts, "image") {
+        return Ok(());
+    }
     let folder = out.join("image");
-    let Some(dockerfile) = found("image", &folder.join("Dockerfile"), None) else { return Ok(()) };
+    let dockerfile = present(&folder.join("Dockerfile"))?;
     let platform = format!("linux/{}", parts.target.debian());
     for source in image::copied(&fs::read_to_string(dockerfile)?, &platform) {
         if !folder.join(&source).exists() {
@@ -191,7 +224,7 @@ fn of_image(parts: &Parts, out: &Path, _home: &Home) -> Result<()> {
 }
 
 fn of_sums(_parts: &Parts, out: &Path, _home: &Home) -> Result<()> {
-    let Some(sums) = found("sums", &out.join(SUMS), None) else { return Ok(()) };
+    let sums = present(&out.join(SUMS))?;
     let sums = fs::read_to_string(sums)?;
     for (name, bytes) in files(out)?.into_iter().filter(|(name, _)| name != SUMS) {
         let line = format!("{}  {name}", pack::sha256(&bytes));
@@ -201,4 +234,17 @@ fn of_sums(_parts: &Parts, out: &Path, _home: &Home) -> Result<()> {
     }
     println!("sums: those of all files");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dist::sample;
+
+    #[test]
+    fn a_missing_package_fails_whether_or_not_its_installer_is_there() {
+        let error = installable(&sample::parts(), Path::new("none.whl"), "no-installer").unwrap_err();
+        assert_eq!(error.to_string(), "there is no none.whl");
+        assert!(present(Path::new("none.mcpb")).is_err());
+    }
 }

@@ -160,12 +160,12 @@ fn copyright(parts: &Parts) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::sample;
+    use crate::dist::sample::{self, VERSION};
 
     /// The members of the package, by their names.
     fn members() -> Vec<(String, Vec<u8>)> {
         let made = make(&sample::parts()).unwrap().remove(0);
-        assert_eq!(made.path, "mnemal_0.1.0-1_amd64.deb");
+        assert_eq!(made.path, format!("mnemal_{VERSION}-1_amd64.deb"));
         let mut rest = made.bytes.strip_prefix(b"!<arch>\n").unwrap();
         let mut members = Vec::new();
         while !rest.is_empty() {
@@ -192,7 +192,7 @@ mod tests {
     fn the_control_file_says_what_the_program_needs() {
         let control = sample::untar(&members()[1].1);
         let text = sample::text(&control, "./control");
-        assert!(text.contains("\nVersion: 0.1.0-1\nArchitecture: amd64\n"), "{text}");
+        assert!(text.contains(&format!("\nVersion: {VERSION}-1\nArchitecture: amd64\n")), "{text}");
         assert!(text.contains("\nDepends: libc6 (>= 2.28), libgcc-s1\n"), "{text}");
         assert!(text.contains("\nDescription: Memory engine") && text.lines().all(|line| !line.is_empty()));
         assert_eq!(sample::text(&control, "./conffiles"), "/etc/mnemal/config.toml\n");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
+use super::FEATURES;
 use crate::command::Line;
 
 /// The package of the program.
@@ -20,6 +21,8 @@ pub(super) struct Crate {
     pub(super) version: String,
     /// Its license as an expression of SPDX.
     pub(super) license: Option<String>,
+    /// Where its source is published.
+    pub(super) repository: Option<String>,
     /// Where its source is on this machine.
     pub(super) folder: PathBuf,
     /// Whether it is a member of this workspace.
@@ -37,14 +40,15 @@ impl Crate {
 
 /// Returns the crates whose code the program has on a platform, in the order of their names; the program's own is among them.
 pub(super) fn of_program(root: &Path, triple: &str) -> Result<Vec<Crate>> {
-    let tree = ["tree", "--package", PACKAGE, "--edges", "normal,no-proc-macro", "--target", triple];
+    let tree = ["tree", "--package", PACKAGE, "--features", FEATURES, "--edges", "normal,no-proc-macro"];
     let tree = Line::new("cargo", &tree)
-        .args(["--prefix", "none", "--format", "{p}"].map(str::to_owned))
+        .args(["--target", triple, "--prefix", "none", "--format", "{p}"].map(str::to_owned))
         .read(root)?;
-    let metadata = ["metadata", "--format-version", "1", "--filter-platform", triple];
-    let metadata: serde_json::Result<Value> =
-        serde_json::from_str(&Line::new("cargo", &metadata).read(root)?);
-    read(&tree, &metadata.context("cannot read cargo metadata")?)
+    let features: Vec<String> = FEATURES.split(',').map(|feature| format!("{PACKAGE}/{feature}")).collect();
+    let metadata = ["metadata", "--format-version", "1", "--filter-platform", triple, "--features"];
+    let metadata = Line::new("cargo", &metadata).arg(features.join(",")).read(root)?;
+    let metadata: Value = serde_json::from_str(&metadata).context("cannot read cargo metadata")?;
+    read(&tree, &metadata)
 }
 
 /// Joins the tree of the program with what the metadata say of each crate.
@@ -100,6 +104,7 @@ fn described(
         version: text("version")?.to_owned(),
         // Cargo once took a slash for "or".
         license: text("license").map(|license| license.replace(" / ", " OR ").replace('/', " OR ")),
+        repository: text("repository").map(str::to_owned),
         folder: Path::new(text("manifest_path")?).parent()?.to_path_buf(),
         is_own: text("source").is_none(),
         uses: uses.get(id).cloned().unwrap_or_default(),
@@ -111,11 +116,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::workspace::root;
+
+    #[test]
+    fn crates_of_the_features_that_are_shipped_are_among_those_of_the_program() {
+        let crates = of_program(&root(), "x86_64-unknown-linux-gnu").unwrap();
+        for name in ["mnemal-reader", "hnsw_rs"] {
+            assert!(crates.iter().any(|one| one.name == name), "{name}");
+        }
+        let uses = &crates.iter().find(|one| one.name == "mnemal").unwrap().uses;
+        assert!(uses.iter().any(|key| key.starts_with("mnemal-reader@")), "{uses:?}");
+    }
 
     #[test]
     fn only_crates_of_the_tree_are_taken_with_what_they_use_at_run_time() {
         let package = |name: &str, license: &str, source: Value| {
             json!({"name": name, "version": "1.0.0", "id": name, "license": license, "source": source,
+                "repository": format!("https://example.org/{name}"),
                 "manifest_path": format!("crates/{name}/Cargo.toml")})
         };
         let metadata = json!({
@@ -132,6 +149,7 @@ mod tests {
         assert!(own.is_own && !used.is_own);
         assert_eq!(own.uses, ["used@1.0.0"]);
         assert_eq!(used.license.as_deref(), Some("MIT OR Apache-2.0"));
+        assert_eq!(used.repository.as_deref(), Some("https://example.org/used"));
         assert_eq!(used.folder, Path::new("crates/used"));
     }
 }

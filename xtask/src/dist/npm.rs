@@ -40,6 +40,7 @@ pub(super) fn client(parts: &Parts) -> Result<Vec<Entry>> {
     let mut entries = vec![Entry::file("README.md", parts.source(&format!("{CLIENT}/README.md"))?)];
     entries
         .extend(files(&built)?.into_iter().map(|(name, bytes)| Entry::file(format!("dist/{name}"), bytes)));
+    entries.extend(parts.own_licenses("")?);
     let name = format!("{NAME}-client-{version}.tgz");
     Ok(vec![packed(parts, name, &Value::Object(manifest), entries)?])
 }
@@ -56,7 +57,8 @@ fn platform(parts: &Parts) -> Result<Entry> {
     let readme = format!(
         "The program of [{NAME}]({REPOSITORY}) for {system}-{processor}. Install the package `{NAME}`.\n"
     );
-    let entries = vec![parts.program("bin/"), Entry::file("README.md", readme)];
+    let mut entries = vec![parts.program("bin/"), Entry::file("README.md", readme)];
+    entries.extend(parts.licenses("")?);
     let [_, name] = names(parts);
     packed(parts, name, &Value::Object(manifest), entries)
 }
@@ -68,10 +70,11 @@ fn launcher(parts: &Parts) -> Result<Entry> {
     manifest.insert("engines".to_owned(), json!({"node": ">=18"}));
     manifest.insert("mcpName".to_owned(), json!(SERVER));
     manifest.insert("optionalDependencies".to_owned(), Value::Object(platforms.into_iter().collect()));
-    let entries = vec![
+    let mut entries = vec![
         Entry::program("launcher.js", parts.source("packaging/launcher.js")?),
         Entry::file("README.md", parts.source("README.md")?),
     ];
+    entries.extend(parts.own_licenses("")?);
     let [name, _] = names(parts);
     packed(parts, name, &Value::Object(manifest), entries)
 }
@@ -99,7 +102,6 @@ fn described(parts: &Parts, name: &str) -> Map<String, Value> {
 /// Packs a package as `npm pack` does: everything in a folder `package`.
 fn packed(parts: &Parts, name: String, manifest: &Value, mut entries: Vec<Entry>) -> Result<Entry> {
     entries.push(Entry::file(MANIFEST, format!("{manifest:#}\n")));
-    entries.extend(parts.licenses("")?);
     for entry in &mut entries {
         entry.path = format!("package/{}", entry.path);
     }
@@ -110,7 +112,7 @@ fn packed(parts: &Parts, name: String, manifest: &Value, mut entries: Vec<Entry>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::sample;
+    use crate::dist::sample::{self, VERSION};
 
     fn read(made: &Entry) -> (Vec<Entry>, Value) {
         let entries = sample::untar(&made.bytes);
@@ -121,7 +123,7 @@ mod tests {
     #[test]
     fn the_package_of_a_platform_has_the_program_and_says_where_it_runs() {
         let made = make(&sample::parts()).unwrap();
-        assert_eq!(made[0].path, "mnemal-cli-linux-x64-0.1.0.tgz");
+        assert_eq!(made[0].path, format!("mnemal-cli-linux-x64-{VERSION}.tgz"));
         let (entries, manifest) = read(&made[0]);
         let program = sample::file(&entries, "package/bin/mnemal");
         assert_eq!((program.mode, &program.bytes), (0o755, &sample::parts().program));
@@ -130,19 +132,22 @@ mod tests {
             json!([manifest["os"], manifest["cpu"], manifest["libc"]]),
             json!([["linux"], ["x64"], ["glibc"]])
         );
+        sample::file(&entries, "package/THIRD-PARTY.txt");
     }
 
     #[test]
     fn the_package_that_people_install_starts_the_one_of_their_platform() {
         let made = make(&sample::parts()).unwrap();
-        assert_eq!(made[1].path, "mnemal-0.1.0.tgz");
+        assert_eq!(made[1].path, format!("mnemal-{VERSION}.tgz"));
         let (entries, manifest) = read(&made[1]);
         let launcher = sample::text(&entries, "package/launcher.js");
         assert!(launcher.starts_with("#!/usr/bin/env node\n") && launcher.contains("@mnemal/cli-"));
         assert_eq!(manifest["bin"], json!({"mnemal": "launcher.js"}));
         assert_eq!(manifest["mcpName"], SERVER);
-        assert_eq!(manifest["optionalDependencies"]["@mnemal/cli-linux-x64"], "0.1.0");
+        assert_eq!(manifest["optionalDependencies"]["@mnemal/cli-linux-x64"], VERSION);
         assert_eq!(sample::file(&entries, "package/launcher.js").mode, 0o755);
+        sample::file(&entries, "package/LICENSE-MIT");
+        assert!(entries.iter().all(|entry| !entry.path.contains("THIRD-PARTY")), "it has no code of others");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Package of the trained reader: a wheel whose file lies where the program looks for it.
+//! Packages of the trained reader: a wheel whose file lies where the program looks for it, and the bare file.
 
 use anyhow::Result;
 
@@ -12,21 +12,28 @@ const CARD: &str = "crates/mnemal-reader/model/README.md";
 /// Where the program looks for it, beside the folder of programs.
 const PLACE: &str = "share/mnemal/reader.mnrd";
 
-/// Makes the wheel, which is for every platform.
+/// Makes the wheel, which is for every platform, and the file that `mnemal models add` takes.
 pub(super) fn make(parts: &Parts) -> Result<Vec<Entry>> {
     let release = format!("{NAME}_reader-{}", parts.version);
     let info = format!("{release}.dist-info");
+    let model = parts.source(MODEL)?;
     let mut entries = vec![
-        Entry::file(format!("{release}.data/data/{PLACE}"), parts.source(MODEL)?),
+        Entry::file(format!("{release}.data/data/{PLACE}"), model.as_slice()),
         Entry::file(format!("{info}/METADATA"), metadata(parts)?),
         Entry::file(
             format!("{info}/WHEEL"),
             "Wheel-Version: 1.0\nGenerator: xtask\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         ),
     ];
-    entries.extend(parts.licenses(&format!("{info}/licenses/"))?);
+    entries.extend(parts.own_licenses(&format!("{info}/licenses/"))?);
     entries.push(Entry::file(format!("{info}/RECORD"), record(&entries, &info)));
-    Ok(vec![Entry::file(format!("{release}-py3-none-any.whl"), pack::zip(&entries, parts.stamp)?)])
+    let wheel = Entry::file(name(parts), pack::zip(&entries, parts.stamp)?);
+    Ok(vec![wheel, Entry::file(format!("{NAME}-reader-{}.mnrd", parts.version), model)])
+}
+
+/// Returns the name of the wheel.
+pub(super) fn name(parts: &Parts) -> String {
+    format!("{NAME}_reader-{}-py3-none-any.whl", parts.version)
 }
 
 fn metadata(parts: &Parts) -> Result<String> {
@@ -42,17 +49,21 @@ fn metadata(parts: &Parts) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::sample;
+    use crate::dist::sample::{self, VERSION};
 
     #[test]
     fn the_reader_lies_where_the_program_looks_for_it() {
-        let made = make(&sample::parts()).unwrap().remove(0);
-        assert_eq!(made.path, "mnemal_reader-0.1.0-py3-none-any.whl");
-        let entries = sample::unzip(&made.bytes);
-        let file = sample::file(&entries, "mnemal_reader-0.1.0.data/data/share/mnemal/reader.mnrd");
+        let made = make(&sample::parts()).unwrap();
+        let wheel = sample::file(&made, &format!("mnemal_reader-{VERSION}-py3-none-any.whl"));
+        let entries = sample::unzip(&wheel.bytes);
+        let release = format!("mnemal_reader-{VERSION}");
+        let file = sample::file(&entries, &format!("{release}.data/data/share/mnemal/reader.mnrd"));
         assert!(file.bytes.starts_with(b"MNRD2\n"));
-        let record = sample::text(&entries, "mnemal_reader-0.1.0.dist-info/RECORD");
+        assert_eq!(sample::file(&made, &format!("mnemal-reader-{VERSION}.mnrd")).bytes, file.bytes);
+        let info = format!("{release}.dist-info");
+        let record = sample::text(&entries, &format!("{info}/RECORD"));
         assert_eq!(record.lines().count(), entries.len());
-        assert!(sample::text(&entries, "mnemal_reader-0.1.0.dist-info/licenses/NOTICE").contains("e5-small"));
+        assert!(sample::text(&entries, &format!("{info}/licenses/NOTICE")).contains("e5-small"));
+        assert!(entries.iter().all(|entry| !entry.path.contains("THIRD-PARTY")), "it has no code of others");
     }
 }

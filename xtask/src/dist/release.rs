@@ -151,10 +151,10 @@ mod tests {
     fn with_release(name: &str, check: impl FnOnce(&Release)) {
         let folder = std::env::temp_dir().join(format!("mnemal-xtask-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        for file in ["mnemal-0.1.0-x86_64-unknown-linux-gnu.tar.gz", "mnemal-0.1.0-linux-x64.mcpb", SUMS] {
+        for file in ["mnemal-1.2.3-x86_64-unknown-linux-gnu.tar.gz", "mnemal-1.2.3-linux-x64.mcpb", SUMS] {
             fs::write(folder.join(file), file).unwrap();
         }
-        check(&Release { version: "0.1.0".to_owned(), folder: folder.clone() });
+        check(&Release { version: "1.2.3".to_owned(), folder: folder.clone() });
         fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -162,8 +162,8 @@ mod tests {
     fn the_formula_names_the_archives_that_are_there_with_their_digests() {
         with_release("formula", |release| {
             let text = sample::text(&formula(release).unwrap(), "mnemal.rb");
-            let sum = pack::sha256(b"mnemal-0.1.0-x86_64-unknown-linux-gnu.tar.gz");
-            let address = "releases/download/v0.1.0/mnemal-0.1.0-x86_64-unknown-linux-gnu.tar.gz\"";
+            let sum = pack::sha256(b"mnemal-1.2.3-x86_64-unknown-linux-gnu.tar.gz");
+            let address = "releases/download/v1.2.3/mnemal-1.2.3-x86_64-unknown-linux-gnu.tar.gz\"";
             assert!(text.contains(&format!("{address}\n      sha256 \"{sum}\"\n")), "{text}");
             assert!(
                 text.contains("  on_linux do\n    on_intel do\n") && !text.contains("on_macos"),
@@ -180,7 +180,7 @@ mod tests {
                 serde_json::from_str(&sample::text(&server(release).unwrap(), "server.json")).unwrap();
             assert_eq!(
                 (&entry["name"], &entry["version"]),
-                (&json!("io.github.mnemal/mnemal"), &json!("0.1.0"))
+                (&json!("io.github.mnemal/mnemal"), &json!("1.2.3"))
             );
             let packages = entry["packages"].as_array().unwrap();
             let kinds: Vec<&str> = packages.iter().map(|one| one["registryType"].as_str().unwrap()).collect();
@@ -190,7 +190,7 @@ mod tests {
                     .iter()
                     .all(|one| one["transport"]["type"] == "stdio" && one["identifier"].is_string())
             );
-            assert_eq!(packages[3]["fileSha256"], pack::sha256(b"mnemal-0.1.0-linux-x64.mcpb"));
+            assert_eq!(packages[3]["fileSha256"], pack::sha256(b"mnemal-1.2.3-linux-x64.mcpb"));
         });
     }
 
@@ -200,7 +200,7 @@ mod tests {
             let text = sample::text(&sums(release).unwrap(), SUMS);
             assert_eq!(text.lines().count(), 2);
             let line =
-                format!("{}  mnemal-0.1.0-linux-x64.mcpb", pack::sha256(b"mnemal-0.1.0-linux-x64.mcpb"));
+                format!("{}  mnemal-1.2.3-linux-x64.mcpb", pack::sha256(b"mnemal-1.2.3-linux-x64.mcpb"));
             assert!(text.lines().any(|found| found == line), "{text}");
         });
     }

@@ -10,6 +10,9 @@ use super::parts::Parts;
 use super::target::Target;
 use crate::workspace::root;
 
+/// The version of the stand-in.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Returns an ELF file without code that needs these versions: the library, the version, its flags.
 pub(super) fn program(versions: &[(&str, &str, u16)]) -> Vec<u8> {
     let libraries: BTreeSet<&str> = versions.iter().map(|(library, ..)| *library).collect();
@@ -65,7 +68,7 @@ pub(super) fn parts() -> Parts {
     let program = program(&[("libc.so.6", "GLIBC_2.28", 0), ("libgcc_s.so.1", "GCC_3.0", 0)]);
     Parts {
         root: root(),
-        version: "0.1.0".to_owned(),
+        version: VERSION.to_owned(),
         stamp: EARLIEST,
         target: Target::of(&program).unwrap(),
         program,

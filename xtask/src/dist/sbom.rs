@@ -63,21 +63,22 @@ mod tests {
     fn the_bill_lists_crates_with_licenses_and_what_uses_what() {
         let own = |name: &str, license: Option<&str>, uses: &[&str]| Crate {
             name: name.to_owned(),
-            version: "0.1.0".to_owned(),
+            version: "1.2.3".to_owned(),
             license: license.map(str::to_owned),
+            repository: None,
             folder: PathBuf::new(),
             is_own: false,
             uses: uses.iter().map(|name| (*name).to_owned()).collect(),
         };
         let crates =
-            [own("mnemal-cli", Some("MIT"), &["serde@0.1.0"]), own("serde", Some("MIT OR Apache-2.0"), &[])];
-        let bill = bill("0.1.0", &crates);
+            [own("mnemal-cli", Some("MIT"), &["serde@1.2.3"]), own("serde", Some("MIT OR Apache-2.0"), &[])];
+        let bill = bill("1.2.3", &crates);
         assert_eq!((&bill["bomFormat"], &bill["specVersion"]), (&json!("CycloneDX"), &json!("1.6")));
-        assert_eq!(bill["metadata"]["component"]["bom-ref"], "mnemal-cli@0.1.0");
+        assert_eq!(bill["metadata"]["component"]["bom-ref"], "mnemal-cli@1.2.3");
         let components = bill["components"].as_array().unwrap();
         assert_eq!(components.len(), 1);
-        assert_eq!(components[0]["purl"], "pkg:cargo/serde@0.1.0");
+        assert_eq!(components[0]["purl"], "pkg:cargo/serde@1.2.3");
         assert_eq!(components[0]["licenses"], json!([{"expression": "MIT OR Apache-2.0"}]));
-        assert_eq!(bill["dependencies"][0]["dependsOn"], json!(["serde@0.1.0"]));
+        assert_eq!(bill["dependencies"][0]["dependsOn"], json!(["serde@1.2.3"]));
     }
 }

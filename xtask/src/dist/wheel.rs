@@ -94,7 +94,7 @@ pub(super) fn record(entries: &[Entry], info: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::sample;
+    use crate::dist::sample::{self, VERSION};
 
     fn wheel() -> (String, Vec<Entry>) {
         let made = make(&sample::parts()).unwrap().remove(0);
@@ -104,8 +104,8 @@ mod tests {
     #[test]
     fn the_name_and_the_tag_are_those_of_the_program() {
         let (name, entries) = wheel();
-        assert_eq!(name, "mnemal-0.1.0-py3-none-manylinux_2_28_x86_64.whl");
-        let tags = sample::text(&entries, "mnemal-0.1.0.dist-info/WHEEL");
+        assert_eq!(name, format!("mnemal-{VERSION}-py3-none-manylinux_2_28_x86_64.whl"));
+        let tags = sample::text(&entries, &format!("mnemal-{VERSION}.dist-info/WHEEL"));
         assert!(tags.ends_with("\nRoot-Is-Purelib: false\nTag: py3-none-manylinux_2_28_x86_64\n"), "{tags}");
         assert_eq!(super::tags("a.b").matches("Tag: py3-none-").count(), 2);
     }
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_record_has_the_digest_of_every_file() {
         let (_, entries) = wheel();
-        let record = sample::text(&entries, "mnemal-0.1.0.dist-info/RECORD");
+        let record = sample::text(&entries, &format!("mnemal-{VERSION}.dist-info/RECORD"));
         assert_eq!(record.lines().count(), entries.len());
         for entry in &entries {
             let line = record.lines().find(|line| line.starts_with(&format!("{},", entry.path))).unwrap();
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn the_program_is_a_script_and_the_client_is_complete() {
         let (_, entries) = wheel();
-        let script = sample::file(&entries, "mnemal-0.1.0.data/scripts/mnemal");
+        let script = sample::file(&entries, &format!("mnemal-{VERSION}.data/scripts/mnemal"));
         assert_eq!((script.mode, &script.bytes), (0o755, &sample::parts().program));
         for module in ["__init__.py", "client.py", "langgraph.py", "py.typed"] {
             sample::file(&entries, &format!("mnemal/{module}"));
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn the_metadata_has_the_extras_and_the_name_of_the_server() {
         let (_, entries) = wheel();
-        let metadata = sample::text(&entries, "mnemal-0.1.0.dist-info/METADATA");
+        let metadata = sample::text(&entries, &format!("mnemal-{VERSION}.dist-info/METADATA"));
         let (head, body) = metadata.split_once("\n\n").unwrap();
         assert!(head.contains(
             "\nProvides-Extra: langgraph\nRequires-Dist: langgraph>=1.0; extra == \"langgraph\"\n"
