@@ -245,7 +245,7 @@ impl EventLog {
             entries.push(LogEntry {
                 id: id_of(&event).unwrap_or_else(|| EventId(self.parts.ids.next(now))),
                 recorded_at: now,
-                body_hash: self.body_hash(&event)?,
+                body_hash: finding.body_hash,
                 index: if finding.quarantined.is_some() { None } else { index },
                 quarantined: finding.quarantined.clone(),
                 echo: finding.echo.clone(),

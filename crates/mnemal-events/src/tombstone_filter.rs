@@ -7,6 +7,7 @@ use mnemal_core::{
     Tombstone, TombstoneHash,
 };
 use mnemal_text::{fold, sentences};
+use serde_json::Value;
 
 /// Fewest words of a sentence that has a tombstone of its own. Source: own choice.
 const WORDS: usize = 5;
@@ -225,15 +226,49 @@ impl TombstoneFilter {
         for value in event.metadata.values_mut() {
             if erased(&tombstone_text(value)) {
                 FORGOTTEN.clone_into(value);
-            } else if let Some(rest) = without_sentences(value, &erased) {
+            } else if let Some(rest) = without_erased(value, &erased) {
                 *value = rest;
             }
         }
-        let Some(rest) = without_sentences(&event.content, &erased) else { return TextCheck::Free };
+        let Some(rest) = without_erased(&event.content, &erased) else { return TextCheck::Free };
         event.content = rest;
         let left = event.content.replace(FORGOTTEN, "");
         if left.chars().any(char::is_alphanumeric) { TextCheck::Free } else { TextCheck::Blocked }
     }
+}
+
+/// Returns a text without what was erased, `None` if nothing in it was; JSON stays JSON, and each of its strings is a text.
+fn without_erased(text: &str, is_erased: &dyn Fn(&str) -> bool) -> Option<String> {
+    if text.starts_with(['{', '['])
+        && let Ok(mut value) = serde_json::from_str(text)
+    {
+        return strings_without_erased(&mut value, is_erased).then(|| value.to_string());
+    }
+    without_sentences(text, is_erased)
+}
+
+/// Replaces erased strings and sentences in a JSON value; whether there were any.
+fn strings_without_erased(value: &mut Value, is_erased: &dyn Fn(&str) -> bool) -> bool {
+    let rest = match value {
+        Value::String(text) if is_erased(&tombstone_text(text)) => FORGOTTEN.to_owned(),
+        Value::String(text) => match without_sentences(text, is_erased) {
+            Some(rest) => rest,
+            None => return false,
+        },
+        Value::Array(all) => {
+            return all
+                .iter_mut()
+                .fold(false, |is_cut, one| strings_without_erased(one, is_erased) || is_cut);
+        }
+        Value::Object(all) => {
+            return all
+                .values_mut()
+                .fold(false, |is_cut, one| strings_without_erased(one, is_erased) || is_cut);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => return false,
+    };
+    *value = Value::String(rest);
+    true
 }
 
 /// Returns a text in which its erased longer sentences are replaced; `None` if there are none.

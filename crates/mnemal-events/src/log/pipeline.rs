@@ -45,6 +45,8 @@ pub(super) struct Draft {
 #[derive(Debug, Default)]
 pub(super) struct Finding {
     pub(super) redactions: u32,
+    /// Identifies what was sent: texts that are cut afterwards count as sent, so that a retry is a retry after an erasure too.
+    pub(super) body_hash: [u8; 32],
     pub(super) quarantined: Option<RuleId>,
     pub(super) echo: Vec<Span>,
 }
@@ -72,16 +74,17 @@ impl EventLog {
         if is_empty(&event) {
             return Ok(Err(SkipReason::Empty));
         }
+        if event.content.len() > LONGEST_INDEXED {
+            event.metadata.insert(TRUNCATED_INDEX.to_owned(), "true".to_owned());
+        }
+        let body_hash = self.body_hash(&event)?;
         if !is_deliberate_note(&event) && tombstones.pass(&mut event, &self.parts.key) == TextCheck::Blocked {
             return Ok(Err(SkipReason::Forgotten));
         }
         let quarantined = screen(&event)?;
         let echo =
             shown.get(&event.session).map(|runs| echo::spans(runs, &event.content)).unwrap_or_default();
-        if event.content.len() > LONGEST_INDEXED {
-            event.metadata.insert(TRUNCATED_INDEX.to_owned(), "true".to_owned());
-        }
-        Ok(Ok(Draft { event, finding: Finding { redactions, quarantined, echo } }))
+        Ok(Ok(Draft { event, finding: Finding { redactions, body_hash, quarantined, echo } }))
     }
 
     async fn shown_to(&self, events: &[NewEvent], gaps: &mut Gaps) -> HashMap<SessionId, Arc<Ngrams>> {

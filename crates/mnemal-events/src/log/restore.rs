@@ -83,6 +83,7 @@ impl EventLog {
                 RestoreRecord::Event { id, recorded_at, event, quarantined, echo } => {
                     let (mut entry, redactions) = self.entry(id, recorded_at, *event)?;
                     taken.redactions += u64::from(redactions);
+                    entry.body_hash = self.body_hash(&entry.event)?;
                     let blocked = tombstones.pass(&mut entry.event, &self.parts.key) == TextCheck::Blocked;
                     if blocked || erased_here.contains(&id) {
                         taken.forgotten += 1;
@@ -91,7 +92,6 @@ impl EventLog {
                     entry.echo =
                         echo.into_iter().filter(|span| span.of(&entry.event.content).is_some()).collect();
                     entry.quarantined = quarantined;
-                    entry.body_hash = self.body_hash(&entry.event)?;
                     // A file may hold a record twice.
                     match places.get(&id).and_then(|place| entries.get(*place)) {
                         Some(twin) if twin.body_hash == entry.body_hash => taken.duplicates += 1,
@@ -112,7 +112,7 @@ impl EventLog {
                 RestoreRecord::Tombstone(tombstone) => adopted.push(tombstone),
             }
         }
-        self.write_entries(entries, taken, gaps).await?;
+        self.write_entries(entries, &tombstones, (taken, gaps)).await?;
         if !erased.is_empty() {
             self.parts.store.erase(&erased).await?;
         }
@@ -147,8 +147,8 @@ impl EventLog {
     async fn write_entries(
         &self,
         mut entries: Vec<LogEntry>,
-        taken: &mut ImportOutcome,
-        gaps: &mut Gaps,
+        tombstones: &TombstoneFilter,
+        (taken, gaps): (&mut ImportOutcome, &mut Gaps),
     ) -> Result<()> {
         let coming: HashSet<EventId> = entries.iter().map(|entry| entry.id).collect();
         let parents = entries.iter().filter_map(|entry| entry.event.parent);
@@ -169,7 +169,7 @@ impl EventLog {
                 let known = existing_ids(self.parts.store.as_ref(), ids).await?;
                 let (old, new): (Vec<_>, Vec<_>) =
                     entries.into_iter().partition(|entry| known.contains(&entry.id));
-                self.compare(&old).await?;
+                self.compare(&old, tombstones).await?;
                 taken.duplicates += old.len() as u64;
                 if !new.is_empty() {
                     taken.stored += self.parts.store.append(&new).await?.len() as u64;
@@ -188,12 +188,18 @@ impl EventLog {
         }
     }
 
-    async fn compare(&self, old: &[LogEntry]) -> Result<()> {
+    /// Checks that entries are the stored ones, both without what was erased since.
+    async fn compare(&self, old: &[LogEntry], tombstones: &TombstoneFilter) -> Result<()> {
         let ids: Vec<EventId> = old.iter().map(|entry| entry.id).collect();
         let stored: Vec<Event> = self.parts.store.get(&ids).await?;
         for (entry, stored) in old.iter().zip(&stored) {
             let same = match stored.body() {
-                Some(kept) => self.body_hash(kept)? == entry.body_hash || is_stub(entry),
+                Some(_) if is_stub(entry) => true,
+                Some(kept) => {
+                    let mut kept = kept.clone();
+                    let _blocked = tombstones.pass(&mut kept, &self.parts.key);
+                    self.body_hash(&kept)? == self.body_hash(&entry.event)?
+                }
                 None => true,
             };
             if !same {

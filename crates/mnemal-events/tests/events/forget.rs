@@ -106,8 +106,34 @@ fn an_erased_sentence_is_cut_out_of_what_surrounds_it() {
     let ack = desk.one(reasoned);
     let kept = desk.get(ack.id).body().unwrap().metadata["reasoning"].clone();
     assert!(kept.contains("They asked for the key.") && !kept.contains("flower pot"), "{kept}");
+    let arguments = serde_json::json!({"body": format!("{SECRET_PLACE} Be careful."), "to": [SECRET_PLACE]});
+    let called = NewEvent {
+        metadata: Metadata::from([("arguments".to_owned(), arguments.to_string())]),
+        ..by(Origin::Assistant, "s", &arguments.to_string())
+    };
+    let event = desk.get(desk.one(called).id);
+    let stored = event.body().unwrap();
+    let expect = serde_json::json!({"body": "[forgotten] Be careful.", "to": ["[forgotten]"]});
+    for text in [&stored.content, &stored.metadata["arguments"]] {
+        assert_eq!(serde_json::from_str::<serde_json::Value>(text).unwrap(), expect);
+    }
     // A short sentence has no tombstone of its own: it is not what was erased.
     assert!(desk.fate(by(Origin::Assistant, "s", "Hello!")).is_ok());
+}
+
+#[test]
+fn a_retry_of_what_was_cut_is_a_retry() {
+    let desk = desk();
+    let id = desk.one(said("s", SECRET_PLACE)).id;
+    let quoting = || NewEvent {
+        idempotency_key: Some("k".to_owned()),
+        metadata: Metadata::from([("reasoning".to_owned(), format!("They told me. {SECRET_PLACE}"))]),
+        ..by(Origin::Assistant, "s", &format!("You told me this. {SECRET_PLACE} Shall I note it?"))
+    };
+    let before = desk.one(quoting());
+    erase(&desk, &Selector::Events(vec![id]));
+    let again = desk.one(quoting());
+    assert!(again.duplicate && again.id == before.id, "{again:?}");
 }
 
 #[test]
