@@ -137,6 +137,17 @@ fn what_somebody_added_meanwhile_stays() {
 }
 
 #[test]
+fn a_file_in_which_somebody_left_a_remark_stays_with_it() {
+    let home = Home::new();
+    home.ok(&["--hooks", "--yes"]);
+    let path = home.path(".claude/settings.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen("{\n", "{\n  // \"model\": \"opus\"\n", 1)).unwrap();
+    home.ok(&["--undo", "--yes"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\n  // \"model\": \"opus\"\n}\n");
+}
+
+#[test]
 fn nothing_is_written_without_consent_and_print_only_prints() {
     let home = Home::new();
     let refused = home.setup(&[]);

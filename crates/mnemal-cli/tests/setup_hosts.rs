@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -70,7 +71,7 @@ fn rows() -> Vec<Row> {
             Some(".cursor/mcp.json"),
             "mcpServers",
             plain(),
-            Some((".cursor/hooks.json", "beforeSubmitPrompt", 5)),
+            Some((".cursor/hooks.json", "beforeSubmitPrompt", 15)),
         ),
         row(
             "vscode",
@@ -269,6 +270,40 @@ fn a_broken_file_is_left_alone_with_all_others_and_the_snippet_is_shown() {
             assert_eq!(home.read(&row.server), broken);
             assert_eq!(home.files(), std::slice::from_ref(&row.server), "all or nothing");
         }
+    }
+}
+
+/// A remark ends at a lone carriage return for some parsers, and at the next line for others.
+#[test]
+fn a_change_that_cannot_be_read_back_is_not_made() {
+    let home = Home::new();
+    let (file, text) = (".config/zed/settings.json", "{\n  \"theme\": \"dark\" // at\r night\n}\n");
+    home.write(file, text);
+    let refused = home.setup(&["zed", "--yes"]);
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("is left alone"), "{told}");
+    assert_eq!(home.read(file), text);
+}
+
+#[test]
+fn the_copy_keeps_the_mode_of_the_file_and_replaces_no_other_copy() {
+    let (file, text) = (".config/zed/settings.json", "{\n  \"token\": \"secret\"\n}\n");
+    let names = [".config/zed/settings.json.bak", ".config/zed/settings.json.bak-mnemal"];
+    let [first, second] = names;
+    for (known, copy) in [(0, first), (1, second), (2, second)] {
+        let home = Home::new();
+        home.write(file, text);
+        std::fs::set_permissions(home.path(file), std::fs::Permissions::from_mode(0o600)).unwrap();
+        for name in names.iter().take(known) {
+            home.write(name, "older\n");
+        }
+        home.ok(&["zed", "--yes"]);
+        assert_eq!(home.read(copy), text);
+        for name in [file, copy] {
+            assert_eq!(home.path(name).metadata().unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+        }
+        assert!(known == 0 || home.read(first) == "older\n");
     }
 }
 

@@ -8,10 +8,17 @@ use crate::host::{HOSTS, Host};
 /// `hook`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Hook {
-    /// The client: `claude-code`, `codex`, `gemini-cli`, `opencode`, `cursor`.
+    /// The client.
+    #[arg(help = clients())]
     pub(crate) client: String,
     /// The event, as the client spells it or in kebab case: `SessionStart`, `user-prompt-submit`.
     pub(crate) event: String,
+}
+
+/// Returns the help of a client's name. Any name is taken, because an unknown client gets its answer, too.
+fn clients() -> String {
+    let names = HOSTS.iter().filter(|host| host.hooks.is_some()).map(|host| format!("`{}`", host.name));
+    format!("The client: {}", names.collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the parser of a host's name.

@@ -7,11 +7,12 @@ mod jsonc;
 mod part;
 
 use std::fmt::Write as _;
-use std::io::ErrorKind;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use mnemal::Error;
+use mnemal::{Error, ErrorKind};
 
 use self::part::{After, SettingsScope, SetupPart};
 use crate::args::{Global, Setup};
@@ -41,6 +42,7 @@ pub(super) fn run(global: &Global, call: &Setup, output: &Output) -> Result<u8> 
     if !agreed("", if call.undo { "undo" } else { "change" }, global, output)? {
         return Ok(0);
     }
+    changes.iter().try_for_each(FileChange::check)?;
     for change in &changes {
         change.make(call)?;
         let done = if change.after.is_none() { "removed" } else { "wrote" };
@@ -124,31 +126,87 @@ fn plan(changes: &[FileChange]) -> String {
 impl FileChange {
     /// Reads a file that does not change yet.
     fn none(file: PathBuf) -> Result<Self> {
-        let before = match std::fs::read_to_string(&file) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
-        };
+        let before = read(&file)?;
         Ok(Self { file, after: before.clone(), before })
     }
 
+    /// Reads the file again, which somebody may have changed while the question was open.
+    ///
+    /// # Errors
+    /// `Conflict` when it is no longer as it was.
+    fn check(&self) -> Result<()> {
+        if read(&self.file)? == self.before {
+            return Ok(());
+        }
+        let what =
+            format!("{} changed meanwhile and is left alone; run the command again", self.file.display());
+        Err(Error::new(ErrorKind::Conflict, what).into())
+    }
+
+    /// Applies the change, unless the file has changed since it was read.
     fn make(&self, call: &Setup) -> Result<()> {
+        self.check()?;
         let failed = || format!("cannot write {}", self.file.display());
         let Some(text) = &self.after else {
             return std::fs::remove_file(&self.file).with_context(failed);
         };
-        if let Some(before) = self.before.as_ref().filter(|_| !call.undo) {
-            std::fs::write(beside(&self.file, "bak"), before).with_context(failed)?;
+        if self.before.is_some() && !call.undo {
+            keep(&self.file).with_context(failed)?;
         }
         if let Some(folder) = self.file.parent() {
             std::fs::create_dir_all(folder).with_context(failed)?;
         }
-        let draft = beside(&self.file, "mnemal-new");
-        std::fs::write(&draft, text).with_context(failed)?;
-        if let Ok(known) = self.file.metadata() {
-            std::fs::set_permissions(&draft, known.permissions()).with_context(failed)?;
-        }
-        std::fs::rename(&draft, &self.file).with_context(failed)
+        replace(&self.file, text).with_context(failed)
+    }
+}
+
+/// Reads a file; `None` if there is none.
+fn read(file: &Path) -> Result<Option<String>> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
+    }
+}
+
+/// Copies a file with its permissions to `.bak`, or to `.bak-mnemal` if there is a `.bak`, which may be the user's own.
+fn keep(file: &Path) -> io::Result<()> {
+    let mut copy = beside(file, "bak");
+    if copy.symlink_metadata().is_ok() {
+        copy = beside(file, "bak-mnemal");
+        discard(&copy)?;
+    }
+    std::fs::copy(file, copy)?;
+    Ok(())
+}
+
+/// Replaces a file at once by one with another text and the same permissions.
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let draft = beside(file, "mnemal-new");
+    discard(&draft)?;
+    let known = file.metadata().ok();
+    let made = if known.is_some() { private(&draft) } else { File::create_new(&draft) };
+    made?.write_all(text.as_bytes())?;
+    if let Some(known) = known {
+        std::fs::set_permissions(&draft, known.permissions())?;
+    }
+    std::fs::rename(&draft, file)
+}
+
+/// Creates a file that only its owner can read.
+fn private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Removes a file that an earlier run may have left.
+fn discard(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
     }
 }
 
@@ -156,4 +214,60 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{ending}"));
     file.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Host;
+
+    fn call() -> Setup {
+        let host = Host::named("zed").unwrap();
+        Setup { host, hooks: false, print: false, undo: false, project: false, global: false }
+    }
+
+    #[test]
+    fn a_file_that_changed_during_the_question_is_left_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("settings.json");
+        for (before, meanwhile) in [(Some("{}"), Some("{\"a\": 1}")), (Some("{}"), None), (None, Some("{}"))]
+        {
+            for after in [Some("{\"b\": 2}"), None] {
+                discard(&file).unwrap();
+                if let Some(text) = meanwhile {
+                    std::fs::write(&file, text).unwrap();
+                }
+                let [before, after] = [before, after].map(|text| text.map(str::to_owned));
+                let change = FileChange { file: file.clone(), before, after };
+                let error = change.make(&call()).unwrap_err();
+                let error = error.downcast_ref::<Error>().unwrap();
+                assert_eq!(error.kind(), ErrorKind::Conflict);
+                assert!(error.what().contains("run the command again"), "{error}");
+                assert_eq!(read(&file).unwrap().as_deref(), meanwhile);
+                assert_eq!(home.path().read_dir().unwrap().count(), usize::from(meanwhile.is_some()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_draft_that_was_left_is_in_nobodys_way() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("settings.json");
+        for text in ["{}", "{\"a\": 1}"] {
+            std::fs::write(beside(&file, "mnemal-new"), "left").unwrap();
+            replace(&file, text).unwrap();
+            assert_eq!(read(&file).unwrap().as_deref(), Some(text));
+        }
+        assert_eq!(home.path().read_dir().unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_read_a_draft() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let home = tempfile::tempdir().unwrap();
+        let draft = private(&home.path().join("draft")).unwrap();
+        assert_eq!(draft.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
 }

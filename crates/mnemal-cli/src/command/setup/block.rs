@@ -1,9 +1,9 @@
 //! A table at the end of a TOML file, and its exact inverse.
 //!
 //! The table follows one line break after what was there, so that the inverse restores the file byte for byte; a file that was
-//! made begins with it.
+//! made begins with it. A table that the host wrote anew is found by its header, and the rest of the file stays.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toml::Table;
 
 use super::part::After;
@@ -20,7 +20,7 @@ pub(super) fn added(text: Option<&str>, path: [&str; 2], entry: &Value) -> Optio
     (found(&read(&more)?, path)? == *entry).then_some(more)
 }
 
-/// Removes the table; `None` when the text cannot be parsed, or the table was written anew.
+/// Removes the table; `None` when the text cannot be parsed, or has the table in a form that is not ours, like `{ … }`.
 pub(super) fn removed(text: &str, path: [&str; 2], entry: &Value) -> Option<After> {
     if found(&read(text)?, path).is_none_or(|there| there != *entry) {
         return Some(After::Text(text.to_owned()));
@@ -30,11 +30,65 @@ pub(super) fn removed(text: &str, path: [&str; 2], entry: &Value) -> Option<Afte
     if text == table {
         return Some(After::Nothing);
     }
-    let (before, after) = match text.strip_prefix(&table) {
-        Some(after) => ("", after),
-        None => text.split_once(&format!("{line_break}{table}"))?,
+    let exact = match text.strip_prefix(&table) {
+        Some(after) => Some(("", after)),
+        None => text.split_once(&format!("{line_break}{table}")),
     };
-    Some(After::Text(format!("{before}{after}")))
+    match exact {
+        Some((before, after)) => Some(After::Text(format!("{before}{after}"))),
+        None => cut(text, path),
+    }
+}
+
+/// Removes a table that the host wrote anew; `None` unless the rest of the file keeps its meaning.
+fn cut(text: &str, path: [&str; 2]) -> Option<After> {
+    let rest = without(read(text)?, path);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let headers = lines.iter().enumerate().filter(|(_, line)| is_header(line, path));
+    headers.map(|(place, _)| place).find_map(|place| {
+        let less = cut_at(&lines, place)?;
+        let file = read(&less)?;
+        let is_all = found(&file, path).is_none() && without(file, path) == rest;
+        let is_bare = place == 0 && less.trim().is_empty();
+        is_all.then_some(if is_bare { After::Nothing } else { After::Text(less) })
+    })
+}
+
+/// Removes the lines from a header to the next one, and an empty line before them.
+///
+/// Empty lines and remarks before the next header, or at the end, stay.
+fn cut_at(lines: &[&str], place: usize) -> Option<String> {
+    let (before, table) = lines.split_at_checked(place)?;
+    let next = table.iter().skip(1).position(|line| line.trim_start().starts_with('['));
+    let table = table.get(..next.map_or(table.len(), |next| next + 1))?;
+    let is_remark = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    let end = place + table.iter().rposition(|line| !is_remark(line))? + 1;
+    let before = match before.split_last() {
+        Some((last, before)) if last.trim().is_empty() => before,
+        _ => before,
+    };
+    Some(before.concat() + &lines.get(end..)?.concat())
+}
+
+/// Whether a line is the header of the table, in any spelling.
+fn is_header(line: &str, path: [&str; 2]) -> bool {
+    if !line.trim_start().starts_with('[') {
+        return false;
+    }
+    let table = read(line).and_then(|file| found(&file, path));
+    table.is_some_and(|table| table.as_object().is_some_and(Map::is_empty))
+}
+
+/// Returns a file without the entry at a path, and without the table around it if that is empty then.
+fn without(mut file: Table, [table, key]: [&str; 2]) -> Table {
+    let is_empty = file.get_mut(table).and_then(toml::Value::as_table_mut).is_some_and(|servers| {
+        servers.remove(key);
+        servers.is_empty()
+    });
+    if is_empty {
+        file.remove(table);
+    }
+    file
 }
 
 fn read(text: &str) -> Option<Table> {
@@ -94,6 +148,38 @@ mod tests {
         }
         let made = added(None, PATH, &ours()).unwrap();
         assert_eq!(removed(&made, PATH, &ours()), Some(After::Nothing), "{made}");
+    }
+
+    #[test]
+    fn a_table_that_the_host_wrote_anew_goes_and_all_else_stays() {
+        for (text, stays) in [
+            (
+                "model = \"o9\"\n\n[mcp_servers.mnemal]\nargs = [\"mcp\"]\ncommand = \"mnemal\"\n",
+                "model = \"o9\"\n",
+            ),
+            (
+                "a = 1\n\n[mcp_servers.mnemal] # memory\ncommand = \"mnemal\"\nargs = [\n  \"mcp\",\n]\n\n# theirs\n[mcp_servers.other]\ncommand = \"x\"\n",
+                "a = 1\n\n# theirs\n[mcp_servers.other]\ncommand = \"x\"\n",
+            ),
+            (
+                "a = 1\r\n\n[mcp_servers.mnemal]\ncommand = \"mnemal\"\nargs = [\"mcp\"]\n# last\n",
+                "a = 1\r\n# last\n",
+            ),
+            (
+                "[ mcp_servers . \"mnemal\" ]\nargs = ['mcp']\ncommand = 'mnemal'\n[b]\nc = 1\n",
+                "[b]\nc = 1\n",
+            ),
+            (
+                "a = '''\n[mcp_servers.mnemal]\n'''\n[mcp_servers]\n[mcp_servers.mnemal]\nargs = [\"mcp\"]\ncommand = \"mnemal\"",
+                "a = '''\n[mcp_servers.mnemal]\n'''\n[mcp_servers]\n",
+            ),
+        ] {
+            assert_eq!(removed(text, PATH, &ours()), Some(After::Text(stays.to_owned())), "{text}");
+        }
+        let alone = "[mcp_servers.mnemal]\nargs = [\"mcp\"]\ncommand = \"mnemal\"\n\n";
+        assert_eq!(removed(alone, PATH, &ours()), Some(After::Nothing));
+        let other_form = "[mcp_servers]\nmnemal = { command = \"mnemal\", args = [\"mcp\"] }\n";
+        assert_eq!(removed(other_form, PATH, &ours()), None);
     }
 
     #[test]

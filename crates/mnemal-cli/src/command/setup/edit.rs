@@ -44,7 +44,7 @@ fn put(text: &str, node: &JsoncNode, child: &str, style: &Style, depth: usize) -
 }
 
 /// Removes the child at a path of keys, where an empty key means the last item that `is_ours`, together with the containers on
-/// the path that are empty then and were created by [`insert`].
+/// the path that are empty then and were created by [`insert`]; remarks stay, and so do the containers that hold them.
 ///
 /// `None` when there is no such child; the outermost container always stays.
 pub(super) fn remove(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool) -> Option<String> {
@@ -67,32 +67,43 @@ pub(super) fn remove(text: &str, path: &[&str], is_ours: &dyn Fn(&Value) -> bool
     if !is_ours(&node.plain()) {
         return None;
     }
-    let is_made = |node: &JsoncNode| node.children().len() == 1 && !is_tight(text, node);
-    while way.len() > 1 && way.last().is_some_and(|(node, _)| is_made(node)) {
+    while way.len() > 1 && way.last().is_some_and(|(node, _)| is_made(text, node)) {
         way.pop();
     }
     let (node, place) = way.pop()?;
     Some(take(text, node.children(), place))
 }
 
+/// Removes a child with its comma, but none of the remarks around them.
 fn take(text: &str, children: &[Child], place: usize) -> String {
     let Some(child) = children.get(place) else { return text.to_owned() };
     let before = place.checked_sub(1).and_then(|before| children.get(before));
-    let end = child.comma.map_or(child.value.end, |comma| comma + 1);
-    match before {
-        // The only child, or the first of several.
-        None => {
-            let next = children.get(place + 1).map_or(end, |next| next.start);
-            splice(text, &[(child.start..next, String::new())])
-        }
-        Some(before) => {
-            let blank = child.start - blank_before(text, child.start);
-            let lone_comma = before.comma.filter(|_| child.comma.is_none());
-            let comma = lone_comma.map(|comma| (comma..comma + 1, String::new()));
-            let edits: Vec<_> = comma.into_iter().chain([(blank..end, String::new())]).collect();
-            splice(text, &edits)
-        }
+    // The first of several goes up to the next one.
+    let next = children.get(place + 1).map(|next| next.start);
+    let next = next.filter(|next| before.is_none() && is_blank(text, child.end(), *next));
+    let until = next.unwrap_or(child.end());
+    let lone_comma = before.and_then(|before| before.comma).filter(|_| child.comma.is_none());
+    let mut ranges: Vec<_> = lone_comma.map(|comma| comma..comma + 1).into_iter().collect();
+    let parted = child.comma.filter(|comma| !is_blank(text, child.value.end, *comma));
+    // What follows on the line must not get behind a remark that ends a line.
+    let is_apart = before.is_none_or(|before| !is_blank(text, before.end(), child.start));
+    let is_last = ends_line(text, if parted.is_some() { child.value.end } else { until });
+    let stays = next.is_some() || (is_apart && !is_last);
+    let start = if stays { child.start } else { child.start - blank_before(text, child.start) };
+    match parted {
+        Some(comma) => ranges.extend([start..child.value.end, comma..until]),
+        None => ranges.push(start..until),
     }
+    splice(text, &ranges.into_iter().map(|range| (range, String::new())).collect::<Vec<_>>())
+}
+
+/// Whether a container was created by [`insert`], and holds nothing but one child.
+fn is_made(text: &str, node: &JsoncNode) -> bool {
+    let [child] = node.children() else { return false };
+    let is_bare = is_blank(text, node.start + 1, child.start)
+        && is_blank(text, child.value.end, child.comma.unwrap_or(child.value.end))
+        && is_blank(text, child.end(), node.end - 1);
+    is_bare && !is_tight(text, node)
 }
 
 /// Whether the first child directly follows its bracket.
@@ -108,9 +119,10 @@ pub(super) fn new_file(path: &[&str], value: &Value) -> String {
     format!("{}\n", style.value(&nested(path, value), 0))
 }
 
-/// Whether a file is empty now, and was created by [`new_file`].
+/// Whether a file is empty now, without a remark, and was created by [`new_file`].
 pub(super) fn is_bare(text: &str, before: &str) -> bool {
-    let is_empty = JsoncNode::read(text).is_some_and(|root| root.children().is_empty());
+    let text = text.trim_start_matches('\u{FEFF}');
+    let is_empty = text.split_whitespace().collect::<String>() == "{}";
     is_empty && JsoncNode::read(before).is_some_and(|root| !is_tight(before, &root))
 }
 
@@ -128,10 +140,22 @@ fn nested(path: &[&str], value: &Value) -> Value {
 fn behind_remark(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     let line = rest.split(['\r', '\n']).next().unwrap_or_default();
-    let remark = line.trim_start_matches([' ', '\t']);
-    let is_remark =
-        remark.starts_with("//") || (remark.starts_with("/*") && remark.trim_end().ends_with("*/"));
+    let remark = line.trim();
+    // A remark that ends before the line does may have a bracket after it.
+    let closed = remark.strip_prefix("/*").and_then(|inner| inner.split_once("*/"));
+    let is_remark = remark.starts_with("//") || closed.is_some_and(|(_, rest)| rest.is_empty());
     if is_remark { at + line.trim_end().len() } else { at }
+}
+
+/// Whether there is nothing, and no remark, between two positions.
+fn is_blank(text: &str, from: usize, to: usize) -> bool {
+    text.get(from..to).is_some_and(|between| between.trim().is_empty())
+}
+
+/// Whether nothing follows on the line.
+fn ends_line(text: &str, at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.lines().next().is_none_or(|line| line.trim().is_empty())
 }
 
 fn blank_before(text: &str, at: usize) -> usize {
@@ -233,6 +257,8 @@ mod tests {
             "\u{FEFF}{\n  \"a\": 1 // one\n}\n",
             "{\n  \"a\": 1, // one\n}\n",
             "{\n  \"a\": 1 /* one */  \n}",
+            "{\"hooks\": {\"Other\": [] /* one */ } /* two */\n}",
+            "{\"hooks\": {\"Other\": [], /* one */ }, /* two */\n \"z\": 1}",
             "{\"hooks\": {}}",
             "{\"hooks\": {\n}, \"z\": 1}",
             "{\n  \"hooks\": { \"Stop\": [] }\n}",
@@ -254,6 +280,50 @@ mod tests {
         let text = new_file(&PATH, &ours());
         let undone = remove(&text, &PATH, &|item| *item == ours()).unwrap();
         assert!(is_bare(&undone, &text), "{undone}");
+    }
+
+    #[test]
+    fn remarks_and_the_containers_that_hold_them_stay() {
+        for (text, stays) in [
+            (
+                "{\n  \"s\": {\n    \"ours\": 1,\n    // next\n    \"b\": 2\n  }\n}",
+                "{\n  \"s\": {\n    // next\n    \"b\": 2\n  }\n}",
+            ),
+            (
+                "{\n  \"s\": {\n    \"ours\": 1, // mine\n    \"b\": 2\n  }\n}",
+                "{\n  \"s\": {\n     // mine\n    \"b\": 2\n  }\n}",
+            ),
+            (
+                "{\n  \"s\": {\n    // \"off\": 0,\n    \"ours\": 1\n  },\n  \"z\": 0\n}",
+                "{\n  \"s\": {\n    // \"off\": 0,\n  },\n  \"z\": 0\n}",
+            ),
+            (
+                "{\n  \"s\": {\n    \"ours\": 1\n    // \"off\": 0\n  }\n}",
+                "{\n  \"s\": {\n    // \"off\": 0\n  }\n}",
+            ),
+            ("{\n  \"s\": {\n    \"ours\": 1 /* mine */,\n  }\n}", "{\n  \"s\": {\n     /* mine */\n  }\n}"),
+            ("{\"s\": {\"ours\": 1 /* mine */, \"b\": 2}}", "{\"s\": { /* mine */\"b\": 2}}"),
+            (
+                "{\"s\": {\"a\": 0, // one\n  \"ours\": 1, \"b\": 2}}",
+                "{\"s\": {\"a\": 0, // one\n   \"b\": 2}}",
+            ),
+            ("{\"s\": {\"a\": 0, // one\n  \"ours\": 1}}", "{\"s\": {\"a\": 0 // one\n  }}"),
+        ] {
+            let less = remove(text, &["s", "ours"], &|found| *found == json!(1)).unwrap();
+            assert_eq!(less, stays, "from {text}");
+            assert!(JsoncNode::read(&less).is_some(), "{less}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_keeps_a_remark_is_not_bare() {
+        let made = new_file(&PATH, &ours());
+        for text in
+            [made.replacen('{', "{ // mine", 1), format!("// mine\n{made}"), format!("{made}/* mine */")]
+        {
+            let less = remove(&text, &PATH, &|item| *item == ours()).unwrap();
+            assert!(less.contains("mine") && !is_bare(&less, &text), "{less}");
+        }
     }
 
     #[test]

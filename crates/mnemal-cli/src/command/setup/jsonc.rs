@@ -35,6 +35,13 @@ pub(super) struct Child {
     pub(super) comma: Option<usize>,
 }
 
+impl Child {
+    /// Returns the offset after it and its comma.
+    pub(super) fn end(&self) -> usize {
+        self.comma.map_or(self.value.end, |comma| comma + 1)
+    }
+}
+
 impl JsoncNode {
     /// Parses a text; `None` if it is not JSON, with optional comments and trailing commas.
     pub(super) fn read(text: &str) -> Option<Self> {
@@ -190,7 +197,7 @@ mod tests {
         assert_eq!(node.plain(), serde_json::json!({"a": [1, 2500.0, "x\"}"], "b": {"c": null}}));
         let a = node.member("a").unwrap();
         assert_eq!(text.get(a.start..a.value.end), Some("\"a\": [1, 2.5e3, \"x\\\"}\",]"));
-        assert!(a.comma.is_some());
+        assert_eq!(text.get(a.start..a.end()), Some("\"a\": [1, 2.5e3, \"x\\\"}\",],"));
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl SetupPart {
         }
     }
 
-    /// Adds the entries to JSON.
+    /// Adds the entries to JSON; `None` unless all of them can be read back.
     fn put(self, text: Option<&str>) -> Option<String> {
         let mut text = text.map(str::to_owned);
         for (path, value) in self.entries() {
@@ -124,10 +124,13 @@ impl SetupPart {
                 None => edit::new_file(&path, &value),
             });
         }
-        let text = text?;
-        let Some(version) = self.version() else { return Some(text) };
-        let is_there = jsonc::JsoncNode::read(&text)?.member(VERSION).is_some();
-        if is_there { Some(text) } else { edit::insert(&text, &[VERSION], &version) }
+        let mut text = text?;
+        if let Some(version) = self.version()
+            && jsonc::JsoncNode::read(&text)?.member(VERSION).is_none()
+        {
+            text = edit::insert(&text, &[VERSION], &version)?;
+        }
+        self.entries().iter().all(|(path, value)| self.has(&text, path, value)).then_some(text)
     }
 
     /// Removes the entries from JSON.
@@ -157,7 +160,7 @@ impl SetupPart {
             Self::Hooks(host, hooks) => {
                 let entry = |(name, event): &(&'static str, Event)| {
                     let command = format!("{PROGRAM} hook {} {name}", host.name);
-                    (vec![HOOKS, *name, ""], hook_entry(hooks.wiring, &command, *event))
+                    (vec![HOOKS, *name, ""], hook_entry(hooks, &command, *event))
                 };
                 hooks.events.iter().map(entry).collect()
             }
@@ -200,11 +203,10 @@ fn server_entry(entry: ServerEntry) -> Value {
 ///
 /// Every hook runs in the foreground: `claude -p` of version 2.1.197 kills background hooks when it ends, so nothing would be
 /// captured.
-fn hook_entry(wiring: Wiring, command: &str, event: Event) -> Value {
-    let seconds = event.patience();
-    match wiring {
-        Wiring::Groups { per_second, end } => {
-            let seconds = if event == Event::SessionEnd { end } else { seconds };
+fn hook_entry(hooks: &Hooks, command: &str, event: Event) -> Value {
+    let seconds = hooks.patience(event);
+    match hooks.wiring {
+        Wiring::Groups { per_second, .. } => {
             json!({"hooks": [{"type": "command", "command": command, "timeout": seconds * per_second}]})
         }
         Wiring::Commands { .. } | Wiring::Plugin(_) => json!({"command": command, "timeout": seconds}),
