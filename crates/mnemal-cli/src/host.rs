@@ -4,6 +4,8 @@ mod event;
 mod spot;
 mod table;
 
+use std::time::Duration;
+
 use mnemal::ImportFormat;
 
 pub(crate) use self::event::Event;
@@ -103,6 +105,10 @@ pub(crate) enum ReplyShape {
     Flat,
 }
 
+/// Seconds between the end of a hook's work and the end of a host's patience. Source: own choice; enough to start a process and
+/// to log why it ended.
+const MARGIN: u32 = 1;
+
 impl Host {
     /// Finds a host by its name on the command line.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
@@ -125,6 +131,26 @@ impl Hooks {
     /// Whether an event carries words that are captured while the host waits for its context.
     pub(crate) fn carries_words(&self, event: Event) -> bool {
         self.capture == Capture::Words && event == Event::UserPromptSubmit
+    }
+
+    /// Returns how long the host waits for an event, in seconds.
+    pub(crate) fn patience(&self, event: Event) -> u32 {
+        match self.wiring {
+            Wiring::Groups { end, .. } if event == Event::SessionEnd => end,
+            // The words are stored after the answer.
+            _ if self.carries_words(event) => Event::Stop.patience(),
+            _ => event.patience(),
+        }
+    }
+
+    /// Returns how long a hook may work on an event where the host has a limit of its own, which no setting moves.
+    pub(crate) fn most(&self, event: Event) -> Option<Duration> {
+        match self.wiring {
+            Wiring::Groups { end, .. } if event == Event::SessionEnd => {
+                Some(Duration::from_secs(end.saturating_sub(MARGIN).into()))
+            }
+            _ => None,
+        }
     }
 }
 

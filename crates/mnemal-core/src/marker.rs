@@ -22,6 +22,28 @@ pub fn closing(nonce: &str) -> String {
     format!("{CLOSE}{nonce}{END}")
 }
 
+/// Elements of a prompt that Gemini CLI writes: the words of hooks, and what it says of the session. Source:
+/// google-gemini/gemini-cli 0.61, which escapes `<` and `>` in the words of hooks.
+const HOST_CONTEXTS: [[&str; 2]; 2] =
+    [["<hook_context>", "</hook_context>"], ["<session_context>", "</session_context>"]];
+
+/// Removes the elements in which a host puts the words of hooks and its own; one without its end stays.
+pub fn without_host_context(text: &str) -> String {
+    HOST_CONTEXTS.into_iter().fold(text.to_owned(), |text, element| without(&text, element))
+}
+
+fn without(text: &str, [open, close]: [&str; 2]) -> String {
+    let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, inner)) = rest.split_once(open)
+        && let Some((_, after)) = inner.split_once(close)
+    {
+        kept.push_str(before);
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
+}
+
 /// Removes every marked block from a text, whatever its nonce, with the line break after it.
 ///
 /// Of a block without a closing line, only its own lines are removed: up to the last one in the format of a block. The text
@@ -121,6 +143,18 @@ mod tests {
         assert_eq!(rest, "before\nafter");
         assert_eq!(cut.len(), 2);
         assert_eq!(strip(&block.to_uppercase()).0, "");
+    }
+
+    #[test]
+    fn the_words_of_hooks_are_cut_and_other_elements_and_mentions_stay() {
+        let whole = "<hook_context>old</hook_context>\n\nwhich port?<hook_context>more</hook_context>";
+        assert_eq!(without_host_context(whole), "\n\nwhich port?");
+        assert_eq!(without_host_context("<session_context>\nToday\n</session_context>"), "");
+        for kept in
+            ["what is <hook_context>?", "</hook_context> <hook_context>", "<my-card>text</my-card>", ""]
+        {
+            assert_eq!(without_host_context(kept), kept);
+        }
     }
 
     #[test]

@@ -51,14 +51,18 @@ pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
     let clock = SystemClock::default();
     // A panic message would go to stderr; the panic itself is logged below.
     std::panic::set_hook(Box::new(|_| ()));
-    let (called, work) = match parsed {
-        Ok(Args { global, command: Command::Hook(call) }) => (call.event.clone(), Work::start(global, call)),
+    let (called, meant, work) = match parsed {
+        Ok(Args { global, command: Command::Hook(call) }) => {
+            let (called, meant) = (call.event.clone(), meant(&call));
+            let known = meant.as_ref().ok().copied();
+            (called, known, meant.and_then(|meant| Work::start(global, (meant, call))))
+        }
         Err(help) if !help.use_stderr() => {
             // A failure to print help is ignored.
             let _unread = help.print();
             return ExitCode::SUCCESS;
         }
-        _ => ("?".to_owned(), Err(anyhow!("the arguments are not `hook CLIENT EVENT`"))),
+        _ => ("?".to_owned(), None, Err(anyhow!("the arguments are not `hook CLIENT EVENT`"))),
     };
     let (work, told) = match work {
         Ok(work) => {
@@ -69,7 +73,7 @@ pub(crate) fn answer(parsed: Result<Args, clap::Error>) -> ExitCode {
     };
     let reply = told.unwrap_or_else(|error| {
         journal::note(&called, &error, clock.now());
-        work.as_ref().map_or_else(|| "{}".to_owned(), |work| Reply::default().json(work.meant))
+        meant.map_or_else(|| "{}".to_owned(), |meant| Reply::default().json(meant))
     });
     // A client that closed the pipe does not need the answer.
     let _unread = writeln!(std::io::stdout(), "{reply}");
@@ -106,11 +110,9 @@ struct Work {
 }
 
 impl Work {
-    fn start(global: Global, call: Hook) -> Result<Self> {
-        let meant = meant(&call)?;
+    fn start(global: Global, (meant, call): (HookTarget, Hook)) -> Result<Self> {
         let settings: HookSettings = config::section(&global, "hooks")?;
-        let deadline = Duration::from_millis(settings.deadline_ms);
-        let deadline = if meant.2.injects() { deadline } else { deadline.max(CAPTURE) };
+        let deadline = deadline(&settings, meant);
         let (tell, told) = sync_channel(2);
         let work = move || {
             if let Err(error) = work(global, &settings, (meant, call), &tell) {
@@ -148,6 +150,14 @@ impl Work {
     }
 }
 
+/// Returns the time limit of the reply: below that of the host, so that what is not finished is logged before the host ends the
+/// program.
+fn deadline(settings: &HookSettings, (_, hooks, event): HookTarget) -> Duration {
+    let deadline = Duration::from_millis(settings.deadline_ms);
+    let deadline = if event.injects() { deadline } else { deadline.max(CAPTURE) };
+    hooks.most(event).map_or(deadline, |most| deadline.min(most))
+}
+
 /// Forwards to the server that holds the space, or opens the file.
 fn work(
     mut global: Global,
@@ -157,7 +167,7 @@ fn work(
 ) -> Result<()> {
     let text = input::read(std::io::stdin().lock())?;
     if let Some(url) = remote::named(&global) {
-        bail!("a hook reads transcripts of this machine, and is nothing for the server {url}");
+        bail!("a hook does not go to the server {url}: {}", remote::NO_HOOKS);
     }
     let input = Input::new(&text, meant)?;
     global.folder.clone_from(&input.folder);
@@ -169,6 +179,8 @@ fn work(
             bail!(told.err);
         }
         let _late = tell.send(Ok(told.out));
+        // The reply is ready, but the words of the prompt could not be stored.
+        anyhow::ensure!(told.err.is_empty(), told.err);
         return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -181,18 +193,22 @@ fn work(
 
 /// Answers the event of a client for another process.
 pub(crate) async fn run_remote(global: &Global, call: &Hook, stdin: &[u8]) -> CommandResult {
-    let replied = async {
-        let meant = meant(call)?;
-        let settings: HookSettings = config::section(global, "hooks")?;
-        let input = Input::new(stdin, meant)?;
-        let reply = replied(global, &input, &settings, meant).await;
-        stored(global, &input, &settings, meant).await?;
-        Ok::<_, anyhow::Error>(reply?.json(meant))
-    };
-    match replied.await {
-        Ok(out) => CommandResult { code: 0, out, err: String::new() },
+    match answered(global, call, stdin).await {
+        Ok(told) => told,
         Err(error) => CommandResult { code: 1, out: String::new(), err: failure::chain(&error) },
     }
+}
+
+/// Returns the reply, and the reason why the words of the prompt could not be stored.
+async fn answered(global: &Global, call: &Hook, stdin: &[u8]) -> Result<CommandResult> {
+    let meant = meant(call)?;
+    let settings: HookSettings = config::section(global, "hooks")?;
+    let input = Input::new(stdin, meant)?;
+    let reply = replied(global, &input, &settings, meant).await;
+    let stored = stored(global, &input, &settings, meant).await;
+    let out = reply?.json(meant);
+    let err = stored.err().map_or_else(String::new, |error| failure::chain(&error));
+    Ok(CommandResult { code: 0, out, err })
 }
 
 async fn replied(
@@ -220,6 +236,20 @@ async fn stored(global: &Global, input: &Input, settings: &HookSettings, meant: 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_host_waits_longer_than_a_hook_works() {
+        let settings = HookSettings::default();
+        for host in &HOSTS {
+            let Some(hooks) = &host.hooks else { continue };
+            for (name, event) in hooks.events {
+                let rest = if hooks.carries_words(*event) { CAPTURE } else { Duration::ZERO };
+                let works = deadline(&settings, (host, hooks, *event)).max(rest);
+                let waits = Duration::from_secs(hooks.patience(*event).into());
+                assert!(works + Duration::from_secs(1) <= waits, "{} {name}", host.name);
+            }
+        }
+    }
 
     #[test]
     fn a_hook_is_known_whatever_stands_around_it() {

@@ -23,8 +23,8 @@ impl Event {
         matches!(self, Self::SessionStart | Self::UserPromptSubmit)
     }
 
-    /// Returns how long a host waits, in seconds. Source: own choice; well above the deadlines of hooks.
-    pub(crate) fn patience(self) -> u32 {
+    /// Returns how long a host waits by default, in seconds. Source: own choice; well above the deadlines of hooks.
+    pub(super) fn patience(self) -> u32 {
         match self {
             Self::SessionStart | Self::UserPromptSubmit => 5,
             Self::Stop | Self::SubagentStop => 15,

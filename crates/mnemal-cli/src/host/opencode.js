@@ -19,6 +19,8 @@ function ask(event, input) {
     try {
       const program = spawn("mnemal", ["hook", "opencode", event], {
         cwd: input.cwd,
+        // On Windows a package may install a script, which only a shell starts.
+        shell: process.platform === "win32",
         stdio: ["pipe", "pipe", "ignore"],
         timeout: LIMIT,
       })
@@ -54,17 +56,21 @@ export const MnemalPlugin = async ({ client, directory }) => {
   const messages = async (id) => (await client.session.messages({ path: { id } })).data ?? []
 
   const session = async (id) => {
-    if (!sessions.has(id)) {
-      const info = (await client.session.get({ path: { id } })).data
-      const before = await messages(id)
-      sessions.set(id, { isOwn: !info?.parentID, source: before.length ? "resume" : "startup" })
-    }
-    return sessions.get(id)
+    const known = sessions.get(id)
+    if (known) return known
+    const info = (await client.session.get({ path: { id } })).data
+    const before = await messages(id)
+    const state = { isOwn: Boolean(info) && !info.parentID, source: before.length ? "resume" : "startup" }
+    // A session that could not be read may be an agent's; the next event asks again.
+    if (info) sessions.set(id, state)
+    return state
   }
 
   /** The conversation so far. */
   const said = async (id) => {
-    const all = (await messages(id)).map(({ info, parts }) => ({
+    // A message that is a summary is what OpenCode has the model write for a compaction.
+    const own = (await messages(id)).filter(({ info }) => info.summary !== true)
+    const all = own.map(({ info, parts }) => ({
       id: info.id,
       role: info.role,
       content: words(parts),

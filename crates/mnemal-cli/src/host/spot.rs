@@ -13,8 +13,8 @@ pub(crate) struct Spot(pub(crate) Root, pub(crate) &'static str);
 /// A folder in which hosts keep settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Root {
-    /// The home directory, or what a variable of the host names in place of it.
-    Home(&'static str),
+    /// The home directory, or what a variable of the host, if it has one, names in place of it.
+    Home(Option<&'static str>),
     /// A folder of the home directory, or what a variable of the host names in place of it.
     Folder(&'static str, &'static str),
     /// `$XDG_CONFIG_HOME`, else `~/.config`, on every system.
@@ -42,7 +42,7 @@ impl Root {
     fn folder(self) -> Result<PathBuf> {
         let set = |name: &str| variable(name).map(PathBuf::from);
         match self {
-            Self::Home(name) => set(name).map_or_else(home, Ok),
+            Self::Home(name) => name.and_then(set).map_or_else(home, Ok),
             Self::Folder(name, folder) => match set(name) {
                 Some(named) => Ok(named),
                 None => Ok(home()?.join(folder)),

@@ -15,9 +15,9 @@ const OPENCODE: &str = include_str!("opencode.js");
 const CLAUDE: Root = Root::Folder("CLAUDE_CONFIG_DIR", ".claude");
 const CODEX: Root = Root::Folder("CODEX_HOME", ".codex");
 const CONTINUE: Root = Root::Folder("CONTINUE_GLOBAL_DIR", ".continue");
-const GEMINI: Root = Root::Home("GEMINI_CLI_HOME");
+const GEMINI: Root = Root::Home(Some("GEMINI_CLI_HOME"));
 /// A home directory that no variable moves.
-const HOME: Root = Root::Home("");
+const HOME: Root = Root::Home(None);
 
 /// A server in a JSON file below `mcpServers`, which most hosts have.
 const fn common(user: &'static [Spot], project: &'static [Spot]) -> McpServer {
@@ -32,7 +32,7 @@ pub(crate) static HOSTS: [Host; 10] = [
         server: McpServer {
             entry: ServerEntry::Typed,
             ..common(
-                &[Spot(Root::Home("CLAUDE_CONFIG_DIR"), ".claude.json")],
+                &[Spot(Root::Home(Some("CLAUDE_CONFIG_DIR")), ".claude.json")],
                 &[Spot(Root::Project, ".mcp.json")],
             )
         },

@@ -23,8 +23,8 @@ const WAITING: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Codex {
     session: Option<String>,
-    /// Whether an agent of the program leads this conversation.
-    is_side: bool,
+    /// Whether an agent of the program leads this conversation; `None` before the head of the file.
+    is_side: Option<bool>,
     calls: HashMap<String, (EventId, String)>,
     /// The events of each prompt and of its replies, oldest first.
     prompts: Vec<Vec<EventId>>,
@@ -46,15 +46,16 @@ impl Codex {
         let kind = json::loose(payload, "type").unwrap_or_default();
         match (json::text(record, "type")?, kind) {
             ("session_meta", _) => {
-                // A session that was forked begins with the heads of those before it.
+                // The first head is the file's own; the file of a fork copies the history, with the heads of those before it.
+                // What was copied keeps the name of its conversation, so that it is stored once.
                 let id = json::loose(payload, "id").or_else(|| json::loose(payload, "session_id"));
                 self.session = id.map(str::to_owned).or_else(|| self.session.take());
-                let source = payload.get("source").and_then(Value::as_object);
-                self.is_side = json::loose(payload, "thread_source") == Some("subagent")
-                    || source.is_some_and(|source| source.contains_key("subagent"));
+                self.is_side.get_or_insert_with(|| is_side(payload));
                 turns.remark("an entry of the program");
             }
-            ("response_item" | "event_msg", _) if self.is_side => turns.remark("a side conversation"),
+            ("response_item" | "event_msg", _) if self.is_side == Some(true) => {
+                turns.remark("a side conversation");
+            }
             ("response_item", "message") => self.message(payload, at, turns)?,
             ("response_item", "function_call" | "custom_tool_call") => self.call(payload, at, turns)?,
             ("response_item", "function_call_output" | "custom_tool_call_output") => {
@@ -74,7 +75,7 @@ impl Codex {
     }
 
     fn message(&mut self, payload: &Object, at: At, turns: &mut Turns) -> Result<(), String> {
-        let (text, other) = json::content(payload.get("content"))?;
+        let (text, other) = words(payload.get("content"))?;
         if other {
             turns.remark("a part that is not text");
         }
@@ -188,8 +189,34 @@ impl Codex {
 
 type At = Option<(mnemal_core::Timestamp, mnemal_core::Zone)>;
 
+/// Whether the head of a file says that an agent of the program leads the conversation.
+fn is_side(head: &Object) -> bool {
+    let source = head.get("source").and_then(Value::as_object);
+    json::loose(head, "thread_source") == Some("subagent")
+        || source.is_some_and(|source| source.contains_key("subagent"))
+}
+
+/// Joins the texts of a message as [`json::content`] does, without the tags in which the program frames a picture; the event
+/// that repeats the message lacks them.
+fn words(content: Option<&Value>) -> Result<(String, bool), String> {
+    let parts = match content {
+        Some(Value::Array(parts)) if parts.len() > 1 => parts,
+        _ => return json::content(content),
+    };
+    let texts: Vec<&str> = parts.iter().filter_map(json::part_text).collect();
+    let other = texts.len() < parts.len();
+    let own: Vec<&str> = texts.into_iter().filter(|text| !is_tag(text)).collect();
+    Ok((own.join("\n"), other))
+}
+
+/// Whether a text is one tag and nothing else: `<image name=[Image #1]>`, `</image>`.
+fn is_tag(text: &str) -> bool {
+    let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>'));
+    inner.is_some_and(|inner| !inner.contains(['<', '>']))
+}
+
 /// Returns a text without blocks of ours and elements of the program.
-pub(super) fn without_elements(text: &str) -> String {
+fn without_elements(text: &str) -> String {
     // A block of ours that lost its last line ends where its lines do, and not with the text.
     let text = &*marker::strip(text).0;
     let (mut rest, mut done) = (String::with_capacity(text.len()), 0);

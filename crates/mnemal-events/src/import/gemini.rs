@@ -6,10 +6,9 @@
 
 use std::collections::HashMap;
 
-use mnemal_core::{EventId, EventKind, Metadata, ToolName};
+use mnemal_core::{EventId, EventKind, Metadata, ToolName, marker};
 use serde_json::Value;
 
-use super::codex::without_elements;
 use super::json::{self, Object};
 use super::parse_time::TimeParser;
 use super::turn::{ParsedRecord, Turns};
@@ -89,11 +88,10 @@ impl GeminiCli {
         // What its person typed, without what the program put beside it.
         let shown = message.get("displayContent").filter(|shown| !shown.is_null());
         let content = parts(shown.or_else(|| message.get("content")));
-        // The program puts the words of hooks into an element behind the prompt.
-        let content = match without_elements(&content) {
-            own if kind == EventKind::UserMessage && own != content => own.trim().to_owned(),
-            _ => content,
-        };
+        // The program puts the words of hooks beside a prompt, and its own about the session.
+        let own = marker::without_host_context(&content);
+        let is_cut = kind == EventKind::UserMessage && own.len() < content.len();
+        let content = if is_cut { own.trim().to_owned() } else { content };
         let calls = message.get("toolCalls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         // The program rewrites a message whenever something about it changes.
         let mut given = match self.given.remove(&name) {
@@ -120,9 +118,13 @@ impl GeminiCli {
             parent: given.text,
             metadata: Metadata::from([("source_id".to_owned(), name.clone())]),
         };
-        if said.content.trim().is_empty() && calls.is_empty() {
-            turns.remark("no text");
-        } else if !said.content.trim().is_empty() && given.text.is_none() {
+        let is_empty = said.content.trim().is_empty();
+        if is_cut && !is_empty {
+            turns.remark("a text of the program beside what was said");
+        }
+        if is_empty && calls.is_empty() {
+            turns.remark(if is_cut { "a text of the program" } else { "no text" });
+        } else if !is_empty && given.text.is_none() {
             given.text = Some(turns.emit(&ParsedRecord { parent: None, ..said.clone() })?);
         }
         let said = ParsedRecord { parent: given.text, ..said };

@@ -3,10 +3,9 @@
 use mnemal_core::{EventKind, Metadata, Timestamp, Zone};
 use serde_json::Value;
 
-use super::Format;
-use super::note;
 use super::parse_time::TimeParser;
 use super::turn::{ParsedRecord, Turns};
+use super::{Format, note};
 
 /// Longest name of a category in brackets, in bytes. Source: own choice, two or three words.
 const LONGEST_NAME: usize = 40;

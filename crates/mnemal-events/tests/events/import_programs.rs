@@ -47,9 +47,76 @@ fn lines(records: &[Value]) -> String {
     lines.join("\n") + "\n"
 }
 
+/// A line of a session of Codex.
+fn line(second: u32, kind: &str, payload: &Value) -> Value {
+    json!({"timestamp": format!("2026-04-22T19:00:{second:02}.000Z"), "type": kind, "payload": payload})
+}
+
+#[test]
+fn a_prompt_of_codex_with_a_picture_is_told_once() {
+    let part = |text: &str| json!({"type": "input_text", "text": text});
+    let prompt = |second, parts: &[Value]| {
+        line(second, "response_item", &json!({"type": "message", "role": "user", "content": parts}))
+    };
+    let event =
+        |second, text: &str| line(second, "event_msg", &json!({"type": "user_message", "message": text}));
+    let picture = json!({"type": "input_image", "image_url": "data:image/png;base64,AA=="});
+    let shown = "What is wrong in [Image #1]?";
+    let file = lines(&[
+        line(0, "session_meta", &json!({"id": "t1", "cwd": "/home/ana"})),
+        prompt(1, &[part("<image name=[Image #1]>"), picture, part("</image>"), part(shown)]),
+        event(1, shown),
+        // A tag that a person typed.
+        prompt(2, &[part("<br>")]),
+        event(2, "<br>"),
+        prompt(3, &[part("1 < 2"), part("<b>yes</b>")]),
+    ]);
+    let (desk, skipped) = read("rollout-c.jsonl", Format::Codex, &file);
+    let expect = [format!("user: {shown}"), "user: <br>".to_owned(), "user: 1 < 2\n<b>yes</b>".to_owned()];
+    assert_eq!(said(&desk), expect);
+    assert!(!skipped.iter().any(SkippedLine::is_broken), "{skipped:?}");
+}
+
+#[test]
+fn the_first_head_of_a_session_of_codex_says_who_leads_it() {
+    let head = |id: &str, source: Value| line(0, "session_meta", &json!({"id": id, "source": source}));
+    let (person, agent) = (json!("cli"), json!({"subagent": "review"}));
+    let prompt = line(1, "event_msg", &json!({"type": "user_message", "message": "Look at the fork."}));
+    let side = lines(&[head("t2", agent.clone()), head("t1", person.clone()), prompt.clone()]);
+    assert_eq!(said(&read("rollout-d.jsonl", Format::Codex, &side).0), Vec::<String>::new());
+    let own = lines(&[head("t3", person), head("t2", agent), prompt]);
+    assert_eq!(said(&read("rollout-e.jsonl", Format::Codex, &own).0), ["user: Look at the fork."]);
+}
+
+#[test]
+fn of_a_prompt_of_gemini_cli_only_the_words_of_hooks_and_of_the_program_are_cut() {
+    let head =
+        json!({"sessionId": "s1", "projectHash": "abc", "startTime": "2026-05-01T10:00:00Z", "kind": "main"});
+    let message = |id: &str, text: &str| json!({"id": id, "timestamp": "2026-05-01T10:01:00Z", "type": "user", "content": [{"text": text}]});
+    let component = "Why is it empty?\n<my-card>\n  <h2>Ports</h2>\n</my-card>";
+    let file = lines(&[
+        head,
+        message("m0", "<session_context>\nThis is the Gemini CLI.\n</session_context>"),
+        message("m1", component),
+        message("m2", "<hook_context>we use npm</hook_context>\n\nWhich port?"),
+        message("m3", "What is <hook_context>?"),
+    ]);
+    let (desk, skipped) = read("session-2.jsonl", Format::GeminiCli, &file);
+    let expect = [component, "Which port?", "What is <hook_context>?"].map(|text| format!("user: {text}"));
+    assert_eq!(said(&desk), expect);
+    let why = |line: u64| {
+        let found: Vec<String> =
+            skipped.iter().filter(|one| one.line == line).map(|one| format!("{:?}", one.why)).collect();
+        found.join(", ")
+    };
+    assert_eq!(why(2), "NotMemory(\"a text of the program\")");
+    assert_eq!(why(4), "NotMemory(\"a text of the program beside what was said\")");
+    assert_eq!((why(3), why(5)), (String::new(), String::new()));
+}
+
 #[test]
 fn a_session_of_codex_says_each_thing_once_and_nothing_that_was_rolled_back() {
-    let line = |second: u32, kind: &str, payload: Value| json!({"timestamp": format!("2026-04-22T19:00:{second:02}.000Z"), "type": kind, "payload": payload});
+    let line = |second: u32, kind: &str, payload: Value| line(second, kind, &payload);
     let item = |second, role: &str, text: &str| {
         let kind = if role == "assistant" { "output_text" } else { "input_text" };
         line(

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use mnemal::SessionId;
+use mnemal::context::marker;
 use serde_json::{Map, Value};
 
 use super::HookTarget;
@@ -45,8 +46,6 @@ const SESSION: [&str; 2] = ["/session_id", "/conversation_id"];
 const FOLDER: [&str; 2] = ["/cwd", "/workspace_roots/0"];
 /// Pointers to what a person wrote; the second is of early versions of Claude Code.
 const PROMPT: [&str; 2] = ["/prompt", "/user_prompt"];
-/// The element in which Gemini CLI puts the words of hooks, in a run without a terminal before the first prompt.
-const CONTEXT: [&str; 2] = ["<hook_context>", "</hook_context>"];
 /// Pointer to what an agent wrote. Source: Cursor.
 const REPLY: &str = "/text";
 /// Pointer to the name of a turn. Source: Cursor.
@@ -80,7 +79,8 @@ impl Input {
             session: session.map(SessionId::new).transpose()?,
             transcript: text("/transcript_path").map(PathBuf::from),
             folder: first(FOLDER).map(PathBuf::from),
-            prompt: own(first(PROMPT).unwrap_or_default()),
+            // Gemini CLI puts the words of hooks there, in a run without a terminal before the first prompt.
+            prompt: marker::without_host_context(first(PROMPT).unwrap_or_default()),
             start: match text("/source") {
                 Some("resume") => Start::Resume,
                 Some("clear") => Start::Clear,
@@ -90,18 +90,6 @@ impl Input {
             said: said.into_iter().map(|message| of_session(message, session)).collect(),
         })
     }
-}
-
-/// Returns a prompt without the words of hooks.
-fn own(prompt: &str) -> String {
-    let [open, close] = CONTEXT;
-    let mut own = prompt.to_owned();
-    while let Some((before, rest)) = own.split_once(open)
-        && let Some((_, after)) = rest.split_once(close)
-    {
-        own = format!("{before}{after}");
-    }
-    own
 }
 
 /// Returns a message of the words, if there are any. The turn names it, so that an event that comes twice is stored once.
@@ -154,7 +142,6 @@ mod tests {
         let text = "{\"prompt\": \"<hook_context>old</hook_context>\\n\\nwhich port?<hook_context>more</hook_context>\"}";
         let input = read("gemini-cli", Event::UserPromptSubmit, text).unwrap();
         assert_eq!(input.prompt.trim(), "which port?");
-        assert_eq!(own("what is <hook_context>?"), "what is <hook_context>?");
     }
 
     #[test]
