@@ -1,5 +1,6 @@
-//! Own indexes of one space: the vector index that is built in the background, and a lexical index of the host.
+//! Own indexes of one space: the vector indexes that are built in the background, and a lexical index of the host.
 
+use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -12,31 +13,50 @@ use crate::recall::Recall;
 use crate::state::{Generation, Snapshot};
 use crate::vector::{FlatIndex, VectorIndex};
 
-/// The vector index that is built in the background. A read takes only locks that are held for a moment.
+/// The vector indexes that are built in the background, one for each model. A read takes only locks that are held for a
+/// moment.
 #[derive(Debug, Default)]
 pub(crate) struct BuiltVectors {
-    /// The model of the last search.
-    searched: Mutex<Option<ModelId>>,
-    /// Held during a step of the construction.
-    growing: Mutex<Option<Growing>>,
-    ready: Mutex<Option<Ready>>,
+    /// The models of searches.
+    searched: Mutex<BTreeSet<ModelId>>,
+    /// Locked during a step of the construction.
+    growing: Mutex<Growing>,
+    ready: Mutex<HashMap<ModelId, Ready>>,
 }
 
-/// An index under construction.
-#[derive(Debug)]
+/// The indexes under construction.
+#[derive(Debug, Default)]
 struct Growing {
-    model: ModelId,
+    /// How often everything was dropped.
+    drops: u64,
+    by_model: HashMap<ModelId, GrowingIndex>,
+}
+
+/// An index under construction, of rows that keep their numbers.
+#[derive(Debug)]
+struct GrowingIndex {
     dimensions: usize,
+    generation: Generation,
     builder: Box<dyn VectorIndexBuilder>,
 }
 
 /// A complete index of the first rows.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Ready {
-    model: ModelId,
     generation: Generation,
     rows: u32,
     index: Arc<dyn VectorIndex>,
+}
+
+/// One step of the construction.
+#[derive(Clone, Copy, Debug)]
+struct Step<'a> {
+    factory: &'a dyn VectorIndexFactory,
+    snapshot: &'a Snapshot,
+    /// How often everything had been dropped before the snapshot was taken.
+    drops: u64,
+    /// The most vectors to add.
+    most: NonZeroUsize,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -46,56 +66,87 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl BuiltVectors {
     /// Returns the complete index for a model, and how many of the rows it covers.
     pub(crate) fn ready(&self, snapshot: &Snapshot, model: &ModelId) -> Option<(u32, Arc<dyn VectorIndex>)> {
-        let mut searched = lock(&self.searched);
-        if searched.as_ref() != Some(model) {
-            *searched = Some(model.clone());
+        // A name that no stored vector has is not worth remembering.
+        if snapshot.index.vectors_of(model) > 0 {
+            let mut searched = lock(&self.searched);
+            if !searched.contains(model) {
+                searched.insert(model.clone());
+            }
         }
-        drop(searched);
         let mut ready = lock(&self.ready);
         // An erasure renumbers the rows, and what it erased must not stay in memory.
-        if ready.as_ref().is_some_and(|known| known.generation.is_behind(snapshot.generation)) {
-            *ready = None;
-        }
-        let found = ready.as_ref().filter(|known| known.covers_part_of(snapshot, model))?;
-        Some((found.rows, Arc::clone(&found.index)))
+        let is_outdated = |known: &Ready| known.generation.is_behind(snapshot.generation);
+        let outdated = if ready.get(model).is_some_and(is_outdated) { ready.remove(model) } else { None };
+        let covers = |known: &&Ready| known.covers_part_of(snapshot);
+        let found = ready.get(model).filter(covers).map(|known| (known.rows, Arc::clone(&known.index)));
+        // Dropping an index can take long, so other reads do not wait for it.
+        drop(ready);
+        drop(outdated);
+        found
     }
 
-    /// Adds up to `most` vectors; returns how many are lacking then.
-    fn step(
-        &self,
-        factory: &dyn VectorIndexFactory,
-        (snapshot, flat): (&Snapshot, &FlatIndex),
-        model: &ModelId,
-        most: NonZeroUsize,
-    ) -> usize {
+    /// Whether the index for a model is complete in this state of the space.
+    fn is_complete(&self, snapshot: &Snapshot, model: &ModelId) -> bool {
+        let is_whole = |known: &Ready| known.covers_part_of(snapshot) && known.rows == snapshot.index.rows();
+        lock(&self.ready).get(model).is_some_and(is_whole)
+    }
+
+    /// Adds up to `step.most` vectors; returns how many are lacking then.
+    fn grow(&self, step: &Step<'_>, model: &ModelId, flat: &FlatIndex) -> usize {
         let Some(dimensions) = flat.columns().next().map(|(_, column)| column.dimensions) else { return 0 };
+        let generation = step.snapshot.generation;
         let mut growing = lock(&self.growing);
-        let known = growing.take().filter(|known| known.model == *model && known.dimensions == dimensions);
-        let growing = growing.insert(known.unwrap_or_else(|| Growing {
-            model: model.clone(),
-            dimensions,
-            builder: factory.builder(dimensions),
-        }));
-        let lacking = growing.builder.update(flat, most);
-        let is_known = lock(&self.ready).as_ref().is_some_and(|known| known.covers_part_of(snapshot, model));
-        if (lacking == 0 || !is_known)
-            && let Some(index) = growing.builder.index()
+        if growing.drops != step.drops {
+            // The rows may hold what was erased meanwhile; the next step reads them again.
+            return step.snapshot.index.vectors_of(model) as usize;
+        }
+        let fits = |known: &GrowingIndex| {
+            known.dimensions == dimensions && known.generation.has_the_rows_of(generation)
+        };
+        if !growing.by_model.get(model).is_some_and(fits) {
+            let builder = step.factory.builder(dimensions);
+            growing.by_model.insert(model.clone(), GrowingIndex { dimensions, generation, builder });
+        }
+        let Some(known) = growing.by_model.get_mut(model) else { return 0 };
+        let lacking = known.builder.update(flat, step.most);
+        if lacking == 0
+            && let Some(index) = known.builder.index()
         {
-            let (rows, generation) = (snapshot.index.rows(), snapshot.generation);
-            *lock(&self.ready) = Some(Ready { model: model.clone(), generation, rows, index });
+            let ready = Ready { generation, rows: step.snapshot.index.rows(), index };
+            let replaced = lock(&self.ready).insert(model.clone(), ready);
+            drop(replaced);
         }
         lacking
+    }
+
+    /// How often everything was dropped.
+    fn drops(&self) -> u64 {
+        lock(&self.growing).drops
+    }
+
+    /// Drops what was built for a model.
+    fn drop_model(&self, model: &ModelId) {
+        let growing = lock(&self.growing).by_model.remove(model);
+        let ready = lock(&self.ready).remove(model);
+        drop((growing, ready));
+    }
+
+    /// Drops everything that was built; a step whose rows are older adds nothing any more.
+    fn drop_all(&self) {
+        let mut growing = lock(&self.growing);
+        growing.drops += 1;
+        let grown = std::mem::take(&mut growing.by_model);
+        drop(growing);
+        let ready = std::mem::take(&mut *lock(&self.ready));
+        drop((grown, ready));
     }
 }
 
 impl Ready {
     /// Whether its rows are the first ones of the snapshot.
-    fn covers_part_of(&self, snapshot: &Snapshot, model: &ModelId) -> bool {
+    fn covers_part_of(&self, snapshot: &Snapshot) -> bool {
         // A space that is loaded in part numbers its rows from its newest part.
-        snapshot.lacks == 0
-            && self.model == *model
-            && self.generation == snapshot.generation
-            && self.rows <= snapshot.index.rows()
+        snapshot.lacks == 0 && self.generation == snapshot.generation && self.rows <= snapshot.index.rows()
     }
 }
 
@@ -123,8 +174,15 @@ impl OwnLexical {
         }
         let blocks: Vec<_> = of.blocks.iter().map(|placed| Arc::clone(&placed.block)).collect();
         let index = factory.index(&blocks);
-        *lock(&self.made) = Some((state, Arc::clone(&index)));
+        let replaced = lock(&self.made).replace((state, Arc::clone(&index)));
+        drop(replaced);
         Some(index)
+    }
+
+    /// Drops the index that was made last.
+    fn drop_made(&self) {
+        let made = lock(&self.made).take();
+        drop(made);
     }
 }
 
@@ -149,10 +207,19 @@ impl Recall {
         matches!(self.shared.search, VectorSearch::Built(_))
     }
 
-    /// Adds up to `most` vectors to the index that is built in the background, and returns how many it lacks then; 0 for
-    /// the other kinds of search, and in a space that is too small for an index.
+    /// Drops the indexes that were built, and that the host made, so that nothing of an erased event stays in them. Call it
+    /// after an erasure; the next steps build them anew.
     ///
-    /// It is built for the model of the last search, before the first one for that of the embedder. Until it is complete,
+    /// In another process, the next search and the next step do so.
+    pub fn drop_built(&self) {
+        self.shared.built.drop_all();
+        self.shared.lexical.drop_made();
+    }
+
+    /// Adds up to `most` vectors to an index that is built in the background, and returns how many that one lacks then; 0
+    /// when all are complete, for the other kinds of search, and in a space that is too small for an index.
+    ///
+    /// There is an index for the model of the embedder, and for each other one that was searched. Until it is complete,
     /// answers scan all vectors. Call it from one task at a time, until it returns 0, and again when the log has grown.
     ///
     /// # Errors
@@ -160,14 +227,22 @@ impl Recall {
     pub async fn build_vectors(&self, most: NonZeroUsize) -> Result<usize> {
         let VectorSearch::Built(factory) = &self.shared.search else { return Ok(0) };
         let Ok(store) = self.parts.index.part() else { return Ok(0) };
-        let searched = lock(&self.shared.built.searched).clone();
-        let own = || self.parts.embedder.part().ok().map(|embedder| embedder.model().clone());
-        let Some(model) = searched.or_else(own) else { return Ok(0) };
+        let built = &self.shared.built;
+        let drops = built.drops();
         let snapshot = self.whole_index(store).await?;
-        if snapshot.index.vectors_of(&model) < factory.pays_from() {
-            return Ok(0);
+        let step = Step { factory: factory.as_ref(), snapshot: &snapshot, drops, most };
+        let mut models = lock(&built.searched).clone();
+        models.extend(self.parts.embedder.part().ok().map(|embedder| embedder.model().clone()));
+        for model in &models {
+            if snapshot.index.vectors_of(model) < factory.pays_from().max(1) {
+                built.drop_model(model);
+            } else if !built.is_complete(&snapshot, model) {
+                let lacking = built.grow(&step, model, &self.shared.flat(&snapshot, model));
+                if lacking > 0 {
+                    return Ok(lacking);
+                }
+            }
         }
-        let flat = self.shared.flat(&snapshot, &model);
-        Ok(self.shared.built.step(factory.as_ref(), (&snapshot, &flat), &model, most))
+        Ok(0)
     }
 }

@@ -15,8 +15,7 @@ use crate::vector::{FlatIndex, Neighbor, QueryVector, VectorIndex};
 
 use self::graph::{Graph, point};
 
-/// Number of vectors from which on recall searches a graph. Source: own choice; at 20,000 an exact scan is eight times faster
-/// (ADR 15).
+/// Number of vectors from which on recall searches a graph. Source: own choice; far below it, an exact scan is faster (ADR 15).
 pub const HNSW_FROM: u32 = 100_000;
 /// Least search width of a query. Source: own choice, twice the 128 of the first measurement.
 const WIDTH: usize = 256;
@@ -24,8 +23,6 @@ const WIDTH: usize = 256;
 const MOST_FETCHED: usize = 4_096;
 /// Points that a search fetches in addition, one in this many, because a filter is not spread evenly. Source: own choice.
 const SPARE_PART: usize = 4;
-/// Fraction of dead points, one in this many of the living, from which on the graph is built anew. Source: own choice.
-const DEAD_PART: usize = 8;
 
 /// Makes [`HnswIndex`]es for recall.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +44,7 @@ impl VectorIndexFactory for HnswFactory {
     }
 
     fn builder(&self, dimensions: usize) -> Box<dyn VectorIndexBuilder> {
-        Box::new(HnswBuilder::new(dimensions))
+        Box::new(HnswBuilder::new(dimensions, 0))
     }
 }
 
@@ -72,64 +69,36 @@ impl Positions {
     }
 }
 
-/// A graph with the positions that it holds.
-#[derive(Debug)]
-struct Grown {
-    graph: Arc<Graph>,
-    positions: Positions,
-}
-
-impl Grown {
-    fn new(room: usize) -> Self {
-        Self { graph: Arc::new(Graph::new(room)), positions: Positions::default() }
-    }
-}
-
 /// Builder of a graph for one space.
-///
-/// A point stays in the graph when its event is erased, without its row: no search returns it. When one point in nine is
-/// dead, a new graph is built, and the old one serves until that is complete.
 #[derive(Debug)]
 struct HnswBuilder {
     dimensions: usize,
-    serving: Grown,
-    /// The graph that will replace it.
-    next: Option<Grown>,
+    graph: Arc<Graph>,
+    /// The positions in the graph.
+    positions: Positions,
     /// The rows of the last update.
     flat: FlatIndex,
-    /// Number of vectors among these rows.
-    alive: usize,
-    /// The rows that the growing graph lacks, last one first.
+    /// The rows that the graph lacks, last one first.
     lacking: Vec<u32>,
 }
 
 impl HnswBuilder {
-    fn new(dimensions: usize) -> Self {
+    /// Makes a builder with room for some points; it takes more.
+    fn new(dimensions: usize, room: usize) -> Self {
         Self {
             dimensions,
-            serving: Grown::new(0),
-            next: None,
+            graph: Arc::new(Graph::new(room)),
+            positions: Positions::default(),
             flat: FlatIndex::default(),
-            alive: 0,
             lacking: Vec::new(),
         }
     }
 
     /// Compares the graph with a new state of the rows.
     fn compare(&mut self, flat: &FlatIndex) {
-        let is_meant = |codes: &[i8]| codes.len() == self.dimensions;
-        self.alive = flat.vectors().filter(|stored| is_meant(stored.codes)).count();
-        let known = |grown: &Grown| {
-            flat.vectors().filter(|stored| is_meant(stored.codes) && grown.positions.has(stored.seq)).count()
-        };
-        let dead = self.serving.graph.held().saturating_sub(known(&self.serving));
-        if self.next.is_none() && dead > self.alive / DEAD_PART {
-            self.next = Some(Grown::new(self.alive));
-        }
-        let growing = self.next.as_ref().unwrap_or(&self.serving);
         let lacks = flat
             .vectors()
-            .filter(|stored| is_meant(stored.codes) && !growing.positions.has(stored.seq))
+            .filter(|stored| stored.codes.len() == self.dimensions && !self.positions.has(stored.seq))
             .map(|stored| stored.row);
         self.lacking = lacks.collect();
         self.lacking.reverse();
@@ -141,9 +110,8 @@ impl HnswBuilder {
         HnswIndex {
             flat: self.flat.clone(),
             dimensions: self.dimensions,
-            graph: Arc::clone(&self.serving.graph),
-            held: self.serving.graph.held(),
-            alive: self.alive,
+            graph: Arc::clone(&self.graph),
+            held: self.graph.held(),
         }
     }
 }
@@ -153,33 +121,22 @@ impl VectorIndexBuilder for HnswBuilder {
         if !self.flat.is_same(rows) {
             self.compare(rows);
         }
-        let growing = self.next.as_mut().unwrap_or(&mut self.serving);
         let start = self.lacking.len().saturating_sub(most.get());
         for row in self.lacking.split_off(start).into_iter().rev() {
             let Some(stored) = self.flat.vector(row) else { continue };
-            if !growing.graph.insert(stored.seq, &point(stored.codes.iter().copied(), stored.scale)) {
+            if !self.graph.insert(stored.seq, &point(stored.codes.iter().copied(), stored.scale)) {
                 // Without a graph every row is scanned.
                 self.lacking.clear();
                 break;
             }
-            growing.positions.add(stored.seq);
-        }
-        if self.lacking.is_empty()
-            && let Some(next) = self.next.take()
-        {
-            self.serving = next;
+            self.positions.add(stored.seq);
         }
         self.lacking.len()
     }
 
     fn index(&self) -> Option<Arc<dyn VectorIndex>> {
-        let is_complete = match &self.next {
-            None => self.lacking.is_empty(),
-            Some(_) => self.flat.vectors().all(|stored| {
-                stored.codes.len() != self.dimensions || self.serving.positions.has(stored.seq)
-            }),
-        };
-        (is_complete && self.serving.graph.is_whole()).then(|| Arc::new(self.made()) as Arc<dyn VectorIndex>)
+        let is_complete = self.lacking.is_empty() && self.graph.is_whole();
+        is_complete.then(|| Arc::new(self.made()) as Arc<dyn VectorIndex>)
     }
 }
 
@@ -197,44 +154,35 @@ pub struct HnswIndex {
     graph: Arc<Graph>,
     /// Points in the graph when this was made.
     held: usize,
-    /// Rows with a vector.
-    alive: usize,
 }
 
 impl HnswIndex {
-    /// Builds the graph of all vectors of `dimensions` values at once. Costs about a millisecond per row (ADR 15).
+    /// Builds the graph of all vectors of `dimensions` values at once.
     pub fn new(flat: &FlatIndex, dimensions: usize) -> Self {
-        let mut builder = HnswBuilder::new(dimensions);
-        builder.serving = Grown::new(flat.vectors().count());
+        let mut builder = HnswBuilder::new(dimensions, flat.vectors().count());
         let _lacking = builder.update(flat, NonZeroUsize::MAX);
         builder.made()
     }
 
     /// The number of points to fetch so that `limit` rows of the filter are among them; `None` where a scan is better.
     fn fetched(&self, filter: &RowSet, limit: usize) -> Option<usize> {
-        if limit == 0 || limit >= self.alive || filter.is_empty() {
+        if limit == 0 || limit >= self.held || filter.is_empty() {
             return None;
         }
-        let share = |count: usize, of: usize, passing: usize| {
-            count.saturating_mul(of).checked_div(passing).map(|count| count.saturating_add(1))
-        };
         let mut fetched = limit;
         if !filter.is_all() {
-            fetched = share(fetched, filter.rows() as usize, filter.len() as usize)?;
+            let rows = limit.saturating_mul(filter.rows() as usize);
+            fetched = rows.checked_div(filter.len() as usize)?.saturating_add(1);
             fetched = fetched.saturating_add(fetched / SPARE_PART);
         }
-        if self.held > self.alive {
-            fetched = share(fetched, self.held, self.alive)?;
-            fetched = fetched.saturating_add(fetched / SPARE_PART);
-        }
-        (fetched <= MOST_FETCHED && fetched < self.alive).then_some(fetched)
+        (fetched <= MOST_FETCHED && fetched < self.held).then_some(fetched)
     }
 
     /// The rows of the filter that the graph finds, ascending; `None` if it finds too few.
     fn found(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Option<Vec<u32>> {
         let fetched = self.fetched(filter, limit)?;
         let near = self.graph.nearest(&query.point(), fetched, WIDTH)?;
-        // A dead point, and one that is newer than these rows, has no row here.
+        // A point that is newer than these rows has no row here.
         let rows = near.into_iter().filter_map(|seq| self.flat.row_at(seq));
         let mut rows: Vec<u32> = rows.filter(|row| filter.has(*row)).collect();
         rows.sort_unstable();

@@ -38,6 +38,11 @@ impl Generation {
         self.forgets < other.forgets || self.vectors < other.vectors
     }
 
+    /// Whether nothing was erased between both, so that rows keep their numbers.
+    pub(crate) fn has_the_rows_of(self, other: Self) -> bool {
+        self.forgets == other.forgets
+    }
+
     fn with(self, other: Self) -> Self {
         Self { forgets: self.forgets.max(other.forgets), vectors: self.vectors.max(other.vectors) }
     }
@@ -268,18 +273,18 @@ impl SharedIndex {
     pub(crate) async fn vectors(&self, snapshot: &Snapshot, model: &ModelId, dimensions: usize) -> Vectors {
         let flat = self.flat(snapshot, model);
         match self.search {
-            VectorSearch::Flat => return Vectors { flat, signs: None },
+            VectorSearch::Flat => return Vectors { flat, index: None },
             VectorSearch::Built(_) => {
-                return Vectors { flat, signs: self.built.ready(snapshot, model) };
+                return Vectors { flat, index: self.built.ready(snapshot, model) };
             }
             VectorSearch::SignBits => {}
         }
         if snapshot.index.vectors_of(model) < SIGN_BITS_FROM || snapshot.lacks > 0 {
-            return Vectors { flat, signs: None };
+            return Vectors { flat, index: None };
         }
         let (known, is_first) = self.signs(snapshot, model);
         if known.is_some() || is_first {
-            return Vectors { flat, signs: known.map(|(rows, bits)| (rows, bits as Arc<dyn VectorIndex>)) };
+            return Vectors { flat, index: known.map(|(rows, bits)| (rows, bits as Arc<dyn VectorIndex>)) };
         }
         let bits = Arc::new(SignBits::built(flat.clone(), dimensions).await);
         let signs = CachedSignBits { model: model.clone(), rows: snapshot.index.rows(), bits };
@@ -289,7 +294,7 @@ impl SharedIndex {
         }
         drop(state);
         let bits: Arc<dyn VectorIndex> = signs.bits;
-        Vectors { flat, signs: Some((signs.rows, bits)) }
+        Vectors { flat, index: Some((signs.rows, bits)) }
     }
 
     /// Finds the columns of a model, once per state of the index.
@@ -472,7 +477,7 @@ mod tests {
         let expected = flat.nearest(&query, &filter, 20);
         for rows in [0, 100, 121, 300] {
             let signs: Arc<dyn VectorIndex> = Arc::<SignBits>::clone(&bits);
-            let vectors = Vectors { flat: flat.clone(), signs: Some((rows, signs)) };
+            let vectors = Vectors { flat: flat.clone(), index: Some((rows, signs)) };
             assert_eq!(vectors.nearest(&query, &filter, 20), expected, "{rows} rows have sign bits");
         }
     }

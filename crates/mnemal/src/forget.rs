@@ -275,7 +275,9 @@ impl Engine {
             done.events += self.events()?.erase(some).await?;
         }
         self.parts().context.line_cache.clear();
-        self.fold().await;
+        if let Some(recall) = &self.parts().recall {
+            recall.drop_built();
+        }
         let unmade = self.rebuild_derived().await;
         if let Ok(receipts) = self.stores().receipts.part() {
             done.receipts = receipts.erase(&ids).await?;
@@ -287,10 +289,12 @@ impl Engine {
         Ok((done, unmade))
     }
 
-    /// Rebuilds the rows that rested on erased events and on others too; returns one sentence for each unfinished layer, which
-    /// upkeep finishes.
+    /// Folds the decision, and rebuilds the rows that rested on erased events and on others too; returns one sentence for each
+    /// unfinished layer, which upkeep finishes.
     async fn rebuild_derived(&self) -> Vec<String> {
         let mut gaps = Gaps::default();
+        // A projector drops what was forgotten when it reads the decision, so its lag counts.
+        self.fold().await.into_iter().for_each(|gap| gaps.add(gap));
         // Events that the graph has not read yet have left nothing in it.
         let failed = self.fold_graph().await.into_iter();
         failed.filter(|gap| !matches!(gap.cause, GapCause::Stale { .. })).for_each(|gap| gaps.add(gap));
@@ -299,10 +303,10 @@ impl Engine {
             Ok(behind) => gaps.add(Gap { layer: Layer::Graph, cause: GapCause::Stale { behind } }),
             Err(error) => gaps.add(Gap { layer: Layer::Graph, cause: error.into() }),
         }
-        if let Err(error) = self.rebuild_stale_summaries().await {
+        if let Err(error) = self.rebuild_erased_summaries().await {
             gaps.add(Gap { layer: Layer::Summaries, cause: error.into() });
         }
-        let left = |gap: &Gap| format!("what rests on other events too is not all made anew yet: {gap}");
+        let left = |gap: &Gap| format!("what rested on them is not all dropped or made anew yet: {gap}");
         gaps.attach(()).gaps.iter().map(left).collect()
     }
 

@@ -84,7 +84,8 @@ impl Engine {
     /// Runs one step of upkeep if the lease is free, then releases it: ingests inbox files, folds the projections, finishes
     /// interrupted forgets, removes expired receipts and working memory entries, checks the space after a crash of another
     /// process, rebuilds damaged index blocks, merges small ones, embeds events that lack a vector of a configured model, and
-    /// runs a consolidation cycle if one is due and no conversation is active.
+    /// runs a consolidation cycle if one is due and no conversation is active. It builds no vector index:
+    /// [`build_vector_index`](Self::build_vector_index) does, in each process that searches.
     ///
     /// Spawns nothing: a long-running process calls it from time to time, with an owner id of its own. Dropping the future leaves
     /// the lease to expire after 30 s, which counts as a crash.
@@ -207,7 +208,6 @@ impl Engine {
                         made.map_or(Err(GapCause::TimedOut(VECTORS)), |made| made.map_err(GapCause::from));
                     tended.embedded += gaps.keep(Layer::Vector, made);
                 }
-                self.maintain_vector_index(gaps).await;
             }
             StepPart::Check if tended.left_by.is_some() => {
                 let found = self.check().await.map(Some).map_err(GapCause::from);

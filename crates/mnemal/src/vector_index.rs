@@ -2,10 +2,9 @@
 
 use std::num::NonZeroUsize;
 use std::pin::pin;
-use std::time::Duration;
 
 use futures_util::future::{Either, Shared, select};
-use mnemal_core::{GapCause, Gaps, Layer, Result};
+use mnemal_core::Result;
 use mnemal_dream::Pace;
 
 use crate::background::{BackgroundReport, is_over};
@@ -13,17 +12,15 @@ use crate::engine::Engine;
 
 /// Vectors that are added as one piece of work. Source: own choice; the graph takes about a millisecond for each (ADR 15).
 const STEP: NonZeroUsize = NonZeroUsize::new(16).expect("16 is not zero");
-/// Time limit of the construction in one step of upkeep; the next step continues. Source: own default, which fits into the
-/// lease.
-const BUILDING: Duration = Duration::from_secs(5);
 
 impl Engine {
     /// Builds the vector index that `recall.vector_index` or [`Builder::with_vector_index`](crate::Builder::with_vector_index)
     /// asks for, or brings it up to date, in pieces that give way to foreground calls. Dropping the future keeps what was built.
     ///
     /// Returns at once for the exact scan and for sign bits, which need no construction. The index is in memory: each process
-    /// builds its own. [`run_background`](Self::run_background) does it all along, and each step of [`maintain`](Self::maintain) for up to five seconds.
-    /// Until the index is complete, answers scan all vectors.
+    /// builds its own, and anew after a forget. [`run_background`](Self::run_background) does it all along;
+    /// [`maintain`](Self::maintain) does not, so call this after it, without its lease. Until the index is complete, answers
+    /// scan all vectors.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer, `Corrupt` when a block is damaged.
@@ -32,20 +29,14 @@ impl Engine {
             return Ok(());
         };
         loop {
+            // Other work does not wait while the index is read from the store.
+            recall.load().await?;
             let piece = self.piece().await;
             let lacking = recall.build_vectors(STEP).await?;
             drop(piece);
             if lacking == 0 {
                 return Ok(());
             }
-        }
-    }
-
-    /// Builds for a limited time.
-    pub(crate) async fn maintain_vector_index(&self, gaps: &mut Gaps) {
-        // What is left at the end of the time is no failure.
-        if let Ok(built) = tokio::time::timeout(BUILDING, self.build_vector_index()).await {
-            gaps.keep(Layer::Vector, built.map_err(GapCause::from));
         }
     }
 

@@ -3,16 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
 use std::io::Cursor;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use mnemal::events::{ErasureStatus, Forget, Selector};
-use mnemal::ports::{EventStore as _, GraphStore, SummaryStore};
+use mnemal::ports::{EventStore as _, GraphStore, Progress, Projector, SummaryStore};
 use mnemal::recall::RecallMode;
 use mnemal::types::Layer;
 use mnemal::{
-    Decision, Engine, ErrorKind, EventFilter, EventKind, ImportFormat, ImportOptions, Memory, Message,
-    NoteKey, Scope, SessionId, SpaceId,
+    Decision, Engine, Error, ErrorKind, EventFilter, EventKind, ImportFormat, ImportOptions, Memory, Message,
+    NoteKey, Result, Scope, SessionId, SpaceId,
 };
 use mnemal_store::{MemoryStore, SqliteStore, Stores};
 use mnemal_testkit::{Fault, Faulty, Records};
@@ -61,6 +63,43 @@ async fn what_is_not_made_anew_after_a_forget_is_said() {
         let of_layer = |line: &&String| line.contains(&format!("{}: failed", broken.as_str()));
         assert_eq!(erasure.events, 1);
         assert!(erasure.residual.iter().any(|line| of_layer(&line)), "{:?}", erasure.residual);
+    }
+}
+
+/// A projector of the host that reads nothing.
+#[derive(Clone, Copy, Debug)]
+enum Stuck {
+    Failing,
+    Silent,
+}
+
+#[async_trait]
+impl Projector for Stuck {
+    fn layer(&self) -> Layer {
+        Layer::Working
+    }
+
+    async fn step(&self, _limit: NonZeroUsize) -> Result<Progress> {
+        match self {
+            Self::Failing => Err(Error::new(ErrorKind::Unavailable, "its store does not answer")),
+            Self::Silent => std::future::pending().await,
+        }
+    }
+
+    async fn reset(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_projector_that_does_not_read_a_forget_is_named_and_holds_nothing_up() {
+    for (stuck, said) in [(Stuck::Failing, "working: failed"), (Stuck::Silent, "working: no answer within")] {
+        let engine = Engine::builder().with_projector(Arc::new(stuck)).in_memory().unwrap();
+        let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
+        let ack = memory.log(Message::user("Ada lives in Porto.")).await.unwrap();
+        let erasure = memory.forget(Selector::Events(vec![ack.id])).await.unwrap();
+        assert_eq!(erasure.events, 1);
+        assert!(erasure.residual.iter().any(|line| line.contains(said)), "{:?}", erasure.residual);
     }
 }
 

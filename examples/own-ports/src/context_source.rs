@@ -3,10 +3,8 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use mnemal::context::InclusionReason;
-use mnemal::context::{ContextRequest, Fragment, Section};
-use mnemal::ports::async_trait;
-use mnemal::ports::{ContextSource, EventStore};
+use mnemal::context::{ContextRequest, Fragment, InclusionReason, Section};
+use mnemal::ports::{ContextSource, EventStore, async_trait};
 use mnemal::types::{Degraded, Layer, Score};
 use mnemal::{Event, EventFilter, Result};
 
@@ -19,8 +17,10 @@ impl ContextSource for Todos {
         Layer::Events
     }
 
-    async fn fragments(&self, _request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
-        let newest = self.0.latest(&EventFilter::live(), NonZeroUsize::MIN.saturating_add(99)).await?;
+    async fn fragments(&self, request: &ContextRequest) -> Result<Degraded<Vec<Fragment>>> {
+        let (user, agent) = (request.user.clone(), request.agent.clone());
+        let own = EventFilter { user, agent, ..EventFilter::live() };
+        let newest = self.0.latest(&own, NonZeroUsize::MIN.saturating_add(99)).await?;
         let is_todo = |event: &&Event| event.body().is_some_and(|kept| kept.content.starts_with("todo"));
         let offered = |event| {
             let fragment = Fragment::of_event(event, Section::Knowledge, InclusionReason::Pinned)?;

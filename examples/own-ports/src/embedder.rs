@@ -1,8 +1,7 @@
 //! Embedder: how often each letter occurs. It runs in the process, and opens no socket.
 
 use mnemal::Result;
-use mnemal::ports::Embedder;
-use mnemal::ports::async_trait;
+use mnemal::ports::{Embedder, async_trait};
 use mnemal::types::ModelId;
 
 #[derive(Debug)]

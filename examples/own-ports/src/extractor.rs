@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use mnemal::extract::{EntityKind, Extraction, Mention, Utterance};
-use mnemal::ports::Extractor;
-use mnemal::ports::{Chain, RuleExtractor};
+use mnemal::ports::{Chain, Extractor, RuleExtractor};
 use mnemal::types::{Producer, Span};
 
 #[derive(Debug)]

@@ -10,6 +10,7 @@ mod reranker;
 mod summarizer;
 mod vector_index;
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,8 +19,7 @@ use mnemal::dream::DreamMode;
 use mnemal::events::Cursor;
 use mnemal::graph::EntityFilter;
 use mnemal::model::{BackgroundPermit, Completion, Prompt, Usage};
-use mnemal::ports::LanguageModel;
-use mnemal::ports::{MemoryStore, async_trait};
+use mnemal::ports::{LanguageModel, MemoryStore, async_trait};
 use mnemal::types::{ModelId, TokenCount};
 use mnemal::{AsOf, Engine, Message, Result, Scope, SessionId, SpaceId};
 
@@ -52,11 +52,12 @@ async fn tour() -> Result<Vec<String>> {
     let store = MemoryStore::new();
     let log = Arc::new(store.clone());
     let deploys = Arc::new(projector::Deploys { log: log.clone(), seen: Mutex::new((Cursor::START, 0)) });
+    let (vectors, words) = (vector_index::Buckets::default(), lexical_index::RareWords::default());
     let engine = Engine::builder()
         .with_stores(store)
         .with_embedder(Arc::new(embedder::Letters::new()?))
-        .with_vector_index(Arc::new(vector_index::Buckets::default()))
-        .with_lexical_index(Arc::new(lexical_index::RareWords))
+        .with_vector_index(Arc::new(vectors.clone()))
+        .with_lexical_index(Arc::new(words.clone()))
         .with_reranker(Arc::new(reranker::Terse::new()?))
         .with_extractor(extractor::chain())
         .with_context_source(Arc::new(context_source::Todos(log.clone())))
@@ -88,6 +89,8 @@ async fn tour() -> Result<Vec<String>> {
         format!("context source: {pinned} line is pinned"),
         format!("reranker: {first:?} comes first"),
         format!("vectors of {}", found.model.as_ref().map_or("no model", ModelId::as_str)),
+        format!("vector index: it was searched: {}", vectors.2.load(Ordering::Relaxed) > 0),
+        format!("lexical index: it was searched: {}", words.0.load(Ordering::Relaxed) > 0),
         format!("pass: {archived} note is archived"),
         format!("summarizer: {}", compressed.summary.replace('\n', " ")),
         format!("extractor: the graph knows the ticket: {is_ticket}"),
@@ -112,6 +115,8 @@ mod tests {
             "context source: 1 line is pinned",
             "reranker: \"the deploy is late\" comes first",
             "vectors of own-letters-1",
+            "vector index: it was searched: true",
+            "lexical index: it was searched: true",
             "pass: 1 note is archived",
             "The deploy waits for the review.",
             "extractor: the graph knows the ticket: true",

@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use mnemal::events::Operation;
-use mnemal::events::OperationKind;
+use mnemal::events::{Operation, OperationKind};
 use mnemal::learnings::LearningStatus;
 use mnemal::model::BackgroundPermit;
-use mnemal::ports::PassOutcome;
-use mnemal::ports::async_trait;
-use mnemal::ports::{LearningStore, Pass, Proposal};
+use mnemal::ports::{LearningStore, Pass, PassOutcome, Proposal, async_trait};
 use mnemal::types::Producer;
 use mnemal::{LearningFilter, Result};
 

@@ -4,8 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mnemal::events::Cursor;
-use mnemal::ports::async_trait;
-use mnemal::ports::{EventStore, Progress, Projector};
+use mnemal::ports::{EventStore, Progress, Projector, async_trait};
 use mnemal::types::Layer;
 use mnemal::{Event, EventFilter, Result};
 

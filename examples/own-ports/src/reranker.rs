@@ -1,8 +1,7 @@
 //! Reranker: of the best hits, those come first that say little beside the words of the question.
 
 use mnemal::Result;
-use mnemal::ports::Reranker;
-use mnemal::ports::async_trait;
+use mnemal::ports::{Reranker, async_trait};
 use mnemal::types::ModelId;
 
 #[derive(Debug)]

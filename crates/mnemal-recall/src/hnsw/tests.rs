@@ -31,7 +31,7 @@ mod in_steps {
     use super::*;
 
     crate::vector_index_conformance!(|blocks: Vec<IndexBlock>, _| {
-        let mut builder = HnswBuilder::new(DIMENSIONS);
+        let mut builder = HnswBuilder::new(DIMENSIONS, 0);
         grow(&mut builder, &flat(&blocks));
         builder.made()
     });
@@ -127,13 +127,13 @@ fn is_good((found, all): (usize, usize)) -> bool {
     found * 100 >= all * 95
 }
 
-/// One space: filled, partly erased, and continued.
+/// One space: filled, partly erased and built anew, and continued.
 fn lives(seed: u64, rows: usize, clusters: usize, erased: u64) -> Result<(), TestCaseError> {
     let mut random = Random(seed);
     let centers: Vec<Vec<f32>> = (0..clusters).map(|_| random.direction()).collect();
     let asked: Vec<Vec<f32>> = centers.iter().take(6).map(|center| random.near(center)).collect();
     let mut known = clustered(&mut random, &centers, (rows, 1));
-    let mut builder = HnswBuilder::new(DIMENSIONS);
+    let mut builder = HnswBuilder::new(DIMENSIONS, 0);
     let before = flat(&blocks_of(&known));
     let _updates = grow(&mut builder, &before);
     let first = builder.index().expect("nothing is lacking");
@@ -142,16 +142,11 @@ fn lives(seed: u64, rows: usize, clusters: usize, erased: u64) -> Result<(), Tes
 
     known.retain(|(seq, _)| seq.0 % erased != 0);
     let after = flat(&blocks_of(&known));
-    let mut lacking = builder.update(&after, NonZeroUsize::MIN);
-    loop {
-        let index = builder.index().expect("the old graph holds all that is left");
-        let found = compared(index.as_ref(), &after, count(&known), &asked);
-        prop_assert!(is_good(found), "{found:?} after an erasure");
-        if lacking == 0 {
-            break;
-        }
-        lacking = builder.update(&after, NonZeroUsize::new(500).unwrap());
-    }
+    let mut builder = HnswBuilder::new(DIMENSIONS, 0);
+    let _updates = grow(&mut builder, &after);
+    let index = builder.index().expect("nothing is lacking");
+    let found = compared(index.as_ref(), &after, count(&known), &asked);
+    prop_assert!(is_good(found), "{found:?} after an erasure");
 
     known.extend(clustered(&mut random, &centers, (rows / 4, rows as u64 + 1)));
     let later = flat(&blocks_of(&known));
@@ -183,24 +178,6 @@ fn the_same_rows_give_the_same_graph() {
     let everything = RowSet::all(600);
     assert_eq!(one.found(&query, &everything, 20), other.found(&query, &everything, 20));
     assert!(one.found(&query, &everything, 20).is_some());
-}
-
-#[test]
-fn few_erasures_keep_the_graph_and_many_make_a_new_one() {
-    let mut random = Random(8);
-    let centers = vec![random.direction()];
-    let mut known = clustered(&mut random, &centers, (300, 1));
-    known.retain(|(_, vector)| vector.is_some());
-    let mut builder = HnswBuilder::new(DIMENSIONS);
-    let _updates = grow(&mut builder, &flat(&blocks_of(&known)));
-    let held = builder.serving.graph.held();
-    known.remove(7);
-    assert_eq!(builder.update(&flat(&blocks_of(&known)), NonZeroUsize::MIN), 0);
-    assert_eq!((builder.serving.graph.held(), builder.alive), (held, held - 1));
-    known.truncate(known.len() / 2);
-    let updates = grow(&mut builder, &flat(&blocks_of(&known)));
-    assert!(updates > 1, "a new graph takes some steps");
-    assert_eq!((builder.serving.graph.held(), builder.alive), (known.len(), known.len()));
 }
 
 #[test]
@@ -237,7 +214,7 @@ fn equal_vectors_are_no_distance_apart_and_never_less() {
 fn what_panics_loses_its_graph_and_is_answered_all_the_same() {
     assert_eq!(guarded(|| 1), Some(1));
     assert_eq!(guarded(|| -> u8 { panic!("as the library does") }), None);
-    let mut builder = HnswBuilder::new(DIMENSIONS);
+    let mut builder = HnswBuilder::new(DIMENSIONS, 0);
     let _updates = grow(&mut builder, &flat(&blocks()));
     let index = builder.made();
     let (query, everything) = (QueryVector::new(&[1.0; DIMENSIONS]).unwrap(), RowSet::all(300));
@@ -255,7 +232,7 @@ fn readers_ask_while_the_graph_grows() {
     let centers: Vec<Vec<f32>> = (0..4).map(|_| random.direction()).collect();
     let known = clustered(&mut random, &centers, (600, 1));
     let (half, whole) = (flat(&blocks_of(&known[..300])), flat(&blocks_of(&known)));
-    let mut builder = HnswBuilder::new(DIMENSIONS);
+    let mut builder = HnswBuilder::new(DIMENSIONS, 0);
     let _updates = grow(&mut builder, &half);
     let index = builder.index().unwrap();
     let asked: Vec<Vec<f32>> = centers.iter().map(|center| random.near(center)).collect();

@@ -361,7 +361,7 @@ fn a_turn_without_a_word_of_the_query_says_that_its_neighbour_led_to_it() {
     let (first, second) = (&answer.hits[0], &answer.hits[1]);
     assert_eq!((first.event.id, first.found_by), (place(4), MatchReason::Words));
     assert_eq!((second.found_by, second.neighbor_share), (MatchReason::Neighbor, 1.0));
-    assert_eq!(second.found_by.as_str(), "by its neighbour");
+    assert_eq!(second.found_by.as_str(), "by its neighbor");
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn neighbours_come_along_outside_the_ranking_and_inside_the_budget() {
     assert!(!answer.hits.is_empty() && bytes <= 200);
 }
 
-/// Neighbor-duplicates, and another statement with fewer of the words.
+/// Near-duplicates, and another statement with fewer of the words.
 fn repeated() -> MemoryStore {
     let said = [
         ("a", "The ferry to the island leaves at eight from pier four."),

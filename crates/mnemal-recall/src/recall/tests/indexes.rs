@@ -1,6 +1,7 @@
 //! Indexes that are built in the background, and those of a host.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{OnceLock, Weak};
 
 use mnemal_core::{Posting, TermHash};
 
@@ -111,6 +112,94 @@ fn what_is_erased_is_never_found_again() {
     let _steps = build(&recall);
     assert!(!ask(&recall, &request).0.contains(&place(1)));
     assert_eq!(searches(), 2);
+}
+
+#[test]
+fn nothing_that_was_built_stays_where_too_few_vectors_are_left() {
+    for (from, left) in [(0, 0), (2, 1)] {
+        let (store, watched) = (store(&chat()), Watched { from, ..Watched::default() });
+        let recall = recall(&store).with_vector_search(VectorSearch::Built(Arc::new(watched.clone())));
+        let held = || Arc::strong_count(&watched.searches);
+        let before = held();
+        let _steps = build(&recall);
+        assert!(held() > before);
+        (left..ROWS as usize).for_each(|row| erase(&store, place(row)));
+        assert_eq!(build(&recall), 1);
+        assert_eq!(held(), before, "{left} of the events are left");
+    }
+}
+
+#[test]
+fn what_was_built_is_dropped_when_it_shall_be_and_built_anew() {
+    let (store, watched) = (store(&chat()), Watched::default());
+    let searches = || watched.searches.load(Ordering::Relaxed);
+    let recall = recall(&store).with_vector_search(VectorSearch::Built(Arc::new(watched.clone())));
+    let held = || Arc::strong_count(&watched.searches);
+    let before = held();
+    let steps = build(&recall);
+    assert!(held() > before);
+    recall.drop_built();
+    assert_eq!(held(), before);
+    assert_eq!((ask(&recall, &by_meaning("astronomy")).0[0], searches()), (place(1), 0));
+    assert_eq!(build(&recall), steps);
+    assert_eq!((ask(&recall, &by_meaning("astronomy")).0[0], searches()), (place(1), 1));
+}
+
+/// An index during whose answers everything that was built is dropped.
+#[derive(Debug)]
+struct Dropping {
+    store: MemoryStore,
+    of: OnceLock<Weak<Recall>>,
+}
+
+#[async_trait]
+impl IndexStore for Dropping {
+    async fn mark(&self) -> Result<IndexMark> {
+        if let Some(recall) = self.of.get().and_then(Weak::upgrade) {
+            recall.drop_built();
+        }
+        IndexStore::mark(&self.store).await
+    }
+
+    async fn load(&self, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {
+        IndexStore::load(&self.store, after, limit).await
+    }
+
+    async fn put_vectors(&self, model: &ModelId, rows: &[(EventId, Vector)]) -> Result<u64> {
+        IndexStore::put_vectors(&self.store, model, rows).await
+    }
+}
+
+#[test]
+fn a_step_that_began_before_an_erasure_adds_nothing_of_what_it_has_read() {
+    let store = store(&chat());
+    let dropping = Arc::new(Dropping { store: store.clone(), of: OnceLock::new() });
+    let (watched, index) = (Watched::default(), Arc::<Dropping>::clone(&dropping) as Arc<dyn IndexStore>);
+    let search = VectorSearch::Built(Arc::new(watched.clone()));
+    let recall = Arc::new(over(&store, index.into(), embedder()).with_vector_search(search));
+    dropping.of.set(Arc::downgrade(&recall)).unwrap();
+    let before = Arc::strong_count(&watched.searches);
+    assert!(ready(recall.build_vectors(SOME)).unwrap() > 0, "all of them are lacking");
+    assert_eq!(Arc::strong_count(&watched.searches), before);
+}
+
+#[test]
+fn each_model_that_is_searched_has_an_index_of_its_own() {
+    let (store, watched) = (store(&chat()), Watched::default());
+    let searches = || watched.searches.load(Ordering::Relaxed);
+    let model = ModelId::new("other-1").unwrap();
+    let rows: Vec<(EventId, Vector)> =
+        (0..ROWS as usize).map(|row| (place(row), Vector::from_unit(&[0.6, 0.8]).unwrap())).collect();
+    ready(IndexStore::put_vectors(&store, &model, &rows)).unwrap();
+    let recall = recall(&store).with_vector_search(VectorSearch::Built(Arc::new(watched.clone())));
+    let own = by_meaning("astronomy");
+    let other = RecallRequest { query_vector: Some((model, vec![0.6, 0.8])), ..by_meaning("astronomy") };
+    let asked = || (ask(&recall, &own).0[0], ask(&recall, &other).0.is_empty());
+    assert_eq!((asked(), searches()), ((place(1), false), 0));
+    let _steps = build(&recall);
+    assert_eq!((asked(), searches()), ((place(1), false), 2));
+    assert_eq!(build(&recall), 1);
+    assert_eq!((asked(), searches()), ((place(1), false), 4));
 }
 
 #[test]
