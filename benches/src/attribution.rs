@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mnemal::Engine;
+use mnemal::Builder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -155,8 +155,8 @@ impl Turn<'_> {
     ///
     /// # Errors
     /// A space that does not answer.
-    pub async fn learned(&self) -> Result<Vec<Item>> {
-        let memory = spaces::memory(Engine::builder())?;
+    pub async fn learned(&self, builder: &Builder) -> Result<Vec<Item>> {
+        let memory = spaces::memory(builder.clone())?;
         learned::say(&memory, &self.text(), SESSION, memory.engine().now()).await?;
         let mut items = learned::of_the_user(&memory).await?;
         items.retain(|item| item.is_name || learned::says(&item.words, &self.statement.keys));
@@ -194,17 +194,17 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Measures a half.
+    /// Measures a half, in engines of this builder.
     ///
     /// # Errors
     /// A space that does not answer.
-    pub async fn measure(material: &Material, half: Half) -> Result<Self> {
+    pub async fn measure(material: &Material, half: Half, builder: &Builder) -> Result<Self> {
         let mut figures = Self::default();
         for turn in material.wrapped(half) {
-            figures.add_foreign(turn, turn.learned().await?);
+            figures.add_foreign(turn, turn.learned(builder).await?);
         }
         for turn in material.plain(half) {
-            let items = turn.learned().await?;
+            let items = turn.learned(builder).await?;
             if !items.is_empty() {
                 figures.learned.push(turn.name());
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use mnemal::{Context, Engine, EventId, Memory, Timestamp};
+use mnemal::{Builder, Context, EventId, Memory, Timestamp};
 use mnemal_testkit::ManualClock;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -83,9 +83,9 @@ impl Outcome {
     ///
     /// # Errors
     /// A space that does not answer.
-    pub async fn of(pair: &Pair) -> Result<Self> {
+    pub async fn of(pair: &Pair, builder: &Builder) -> Result<Self> {
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(FIRST)?));
-        let memory = spaces::memory(Engine::builder().with_clock(clock.clone()))?;
+        let memory = spaces::memory(builder.clone().with_clock(clock.clone()))?;
         let first = learned::say(&memory, &pair.first, "s1", memory.engine().now()).await?;
         let before = of_event(held(&memory).await?, first, pair);
         clock.advance(MONTH);
@@ -146,14 +146,14 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Measures a half.
+    /// Measures a half, in engines of this builder.
     ///
     /// # Errors
     /// A space that does not answer.
-    pub async fn measure(pairs: &[Pair], half: Half) -> Result<Self> {
+    pub async fn measure(pairs: &[Pair], half: Half, builder: &Builder) -> Result<Self> {
         let mut figures = Self::default();
         for pair in pairs.iter().filter(|pair| pair.half == half) {
-            figures.add(pair, &Outcome::of(pair).await?);
+            figures.add(pair, &Outcome::of(pair, builder).await?);
         }
         Ok(figures)
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +12,12 @@ use mnemal::ports::{Clock as _, SystemClock};
 use mnemal::recall::RecallMode;
 use mnemal::types::{Degraded, GapCause, InstallationKey, Layer};
 use mnemal::{
-    AsOf, Builder, ErrorKind, EventFilter, EventId, FactFilter, Gap, Hit, ImportFormat, ImportOptions,
-    Memory, Scope, Settings, SpaceId, Within,
+    AsOf, Builder, Engine, ErrorKind, EventFilter, EventId, FactFilter, Gap, Hit, ImportFormat,
+    ImportOptions, Memory, Scope, Settings, SpaceId, Within,
 };
 use mnemal_core::Timestamp;
+use mnemal_extract::RuleExtractor;
+use mnemal_reader::{TrainedReader, VotingExtractor};
 use mnemal_recall::EvidenceFeatures;
 use mnemal_testkit::ManualClock;
 use serde::Deserialize;
@@ -409,6 +412,17 @@ pub(crate) fn is_logged(ack: &Degraded<Ack>) -> Result<()> {
 pub fn own_history(conv: Within<String>) -> ImportOptions {
     let now = SystemClock::default().now();
     ImportOptions { origin: OwnHistory::Yes, conv, ..ImportOptions::new("corpus.jsonl", now) }
+}
+
+/// Returns a builder whose extraction rules vote with the trained reader in a file, if one is given.
+///
+/// # Errors
+/// Those of [`TrainedReader::open`].
+pub fn voting(reader: Option<&Path>) -> Result<Builder> {
+    let builder = Engine::builder();
+    let Some(file) = reader else { return Ok(builder) };
+    let extractor = VotingExtractor::new(RuleExtractor::new(), TrainedReader::open(file)?);
+    Ok(builder.with_extractor(Arc::new(extractor)))
 }
 
 /// Builds a space in memory that answers the same in every run and is never cut off.

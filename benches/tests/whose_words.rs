@@ -45,7 +45,7 @@ async fn a_statement_in_a_plain_turn_is_learnt_and_one_in_a_marked_quote_is_not(
     let learned = async |text: &str| {
         let wrapper =
             Wrapper { id: "w".into(), lang: "en".into(), half: None, kind: "own".into(), text: text.into() };
-        !Turn { wrapper: &wrapper, statement }.learned().await.unwrap().is_empty()
+        !Turn { wrapper: &wrapper, statement }.learned(&Engine::builder()).await.unwrap().is_empty()
     };
     assert!(learned("{s}").await);
     assert!(!learned("What does he mean?\n\n> {s}").await);
@@ -77,10 +77,10 @@ async fn a_pair_that_ends_nothing_is_judged_by_what_is_lost() {
         gone: Vec::new(),
         still: vec!["Split".into()],
     };
-    let still = Outcome::of(&pair).await.unwrap();
+    let still = Outcome::of(&pair, &Engine::builder()).await.unwrap();
     assert!(still.learned && !still.lost, "{still:?}");
     let over = Pair { gone: vec!["Split".into()], still: Vec::new(), ..pair };
-    let told = Outcome::of(&over).await.unwrap();
+    let told = Outcome::of(&over, &Engine::builder()).await.unwrap();
     assert!(told.learned && !told.present.is_empty(), "{told:?}");
 }
 
@@ -107,7 +107,7 @@ async fn said(first: &str, second: &str, (gone, still): (Vec<String>, Vec<String
         gone,
         still,
     };
-    let outcome = Outcome::of(&pair).await.unwrap();
+    let outcome = Outcome::of(&pair, &Engine::builder()).await.unwrap();
     assert!(outcome.learned, "{first}");
     outcome
 }

@@ -7,12 +7,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::clients;
 use crate::command::{Line, Stream};
-use crate::designs;
-use crate::tidy;
 use crate::workspace::{Package, packages};
+use crate::{designs, tidy};
 
 /// Features that are off by default and checked with everything else, so that one build serves all steps.
-const EXTRA: &str =
+pub(crate) const EXTRA: &str =
     "mnemal-cli/hnsw,mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/reader,mnemal-cli/tokens-exact";
 /// Crates that no layer may bring into a user's tree.
 const HEAVY: &[&str] = &["axum", "hnsw_rs", "hyper", "reqwest", "rmcp", "sqlx", "tokio"];

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::ci::EXTRA;
 use crate::command::Line;
 
 /// The clients, with the versions of their packages.
@@ -24,7 +25,7 @@ const BUILD: &[&str] = &[
     "--quiet",
     "--workspace",
     "--features",
-    "mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/reader,mnemal-cli/tokens-exact",
+    EXTRA,
     "--no-run",
     "--test",
     "mcp",
@@ -226,7 +227,7 @@ fn mark_installed(home: &Path, packages: &Path) -> Result<()> {
 }
 
 /// Whether a program can be started; says so when not, and fails where `CI` is set.
-fn is_there(root: &Path, program: &str) -> Result<bool> {
+pub(crate) fn is_there(root: &Path, program: &str) -> Result<bool> {
     if Line::new(program, &["--version"]).read(root).is_ok() {
         return Ok(true);
     }

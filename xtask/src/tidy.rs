@@ -17,10 +17,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::assets;
-use crate::benchmarks;
-use crate::glossary;
 use crate::workspace::Tree;
+use crate::{assets, benchmarks, glossary};
 
 /// One violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use clap::Parser;
 use mnemal_benches::attribution::{Figures, Half, Material, Outcome};
 use mnemal_benches::learned::Item;
+use mnemal_benches::spaces;
 use serde_json::{Map, Value, json};
 
 /// Says statements in wrappers and plainly, each in a space of its own, and looks at what is learned of the user.
@@ -25,6 +26,9 @@ struct Args {
     /// Write the plain turns of which something is learned, as the baseline of later builds.
     #[arg(long)]
     baseline: Option<PathBuf>,
+    /// Let the trained reader in this file vote with the rules.
+    #[arg(long)]
+    reader: Option<PathBuf>,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -38,10 +42,11 @@ fn main() -> Result<()> {
 
 async fn run(args: &Args) -> Result<()> {
     let material = Material::read(&args.data)?;
+    let builder = spaces::voting(args.reader.as_deref())?;
     let mut document = Map::new();
     let mut learned = Vec::new();
     for half in Half::ALL.into_iter().filter(|half| args.half.is_none_or(|only| only == *half)) {
-        let figures = Figures::measure(&material, half).await?;
+        let figures = Figures::measure(&material, half, &builder).await?;
         let mut figures_json = figures.json();
         if args.list && half == Half::Dev {
             let lists = json!({"taken": outcomes(&figures.taken), "lost": outcomes(&figures.lost)});

@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Parser;
 use mnemal_benches::attribution::Half;
 use mnemal_benches::endings::{Figures, read};
+use mnemal_benches::spaces;
 use serde_json::{Map, Value, json};
 
 /// Says pairs of turns a month apart, each in a space of its own, and looks at facts, wishes and contexts a day later.
@@ -22,6 +23,9 @@ struct Args {
     /// List the failures of the half dev; those of the other are never shown.
     #[arg(long)]
     list: bool,
+    /// Let the trained reader in this file vote with the rules.
+    #[arg(long)]
+    reader: Option<PathBuf>,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -35,9 +39,10 @@ fn main() -> Result<()> {
 
 async fn run(args: &Args) -> Result<()> {
     let pairs = read(&args.data)?;
+    let builder = spaces::voting(args.reader.as_deref())?;
     let mut document = Map::new();
     for half in Half::ALL.into_iter().filter(|half| args.half.is_none_or(|only| only == *half)) {
-        let figures = Figures::measure(&pairs, half).await?;
+        let figures = Figures::measure(&pairs, half, &builder).await?;
         let mut rows = figures.json();
         if let (true, Half::Dev, Some(rows)) = (args.list, half, rows.as_object_mut()) {
             rows.insert("wrong".to_owned(), json!(figures.wrong));

@@ -2,15 +2,12 @@
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Parser;
-use mnemal::Engine;
 use mnemal_benches::attribution::Half;
 use mnemal_benches::life::{LifeSpace, Lists, Report, read};
-use mnemal_extract::RuleExtractor;
-use mnemal_reader::{TrainedReader, VotingExtractor};
+use mnemal_benches::spaces;
 
 /// Lives one life or several, asks what each asks at its end, and compares what is held with what is right.
 #[derive(Debug, Parser)]
@@ -41,11 +38,7 @@ fn main() -> Result<()> {
 
 async fn run(args: &Args) -> Result<()> {
     let mut report = Report::default();
-    let mut builder = Engine::builder();
-    if let Some(file) = &args.reader {
-        let extractor = VotingExtractor::new(RuleExtractor::new(), TrainedReader::open(file)?);
-        builder = builder.with_extractor(Arc::new(extractor));
-    }
+    let builder = spaces::voting(args.reader.as_deref())?;
     for folder in &args.data {
         let lived = LifeSpace::live(read(folder)?, builder.clone()).await?;
         report.add(lived.ask(args.half).await?);

@@ -90,6 +90,9 @@ struct Counts {
     judged: Vec<JudgedClaim>,
 }
 
+/// Probability below which claims of a model are not shown. Source: own choice.
+const LEAST: f32 = 0.1;
+
 impl Gold {
     /// Reads `HALF.turns.jsonl` and `HALF.labels.jsonl` of a folder.
     ///
@@ -156,7 +159,7 @@ impl Gold {
     pub fn votes(&self, extractor: &VotingExtractor) -> Result<Vec<Value>> {
         let mut all = Vec::new();
         for (number, (turn, labels)) in self.turns.iter().zip(&self.labels).enumerate() {
-            let found = turn.with_utterance(number, |utterance| extractor.votes(utterance))??;
+            let found = turn.with_utterance(number, |utterance| extractor.votes(utterance, LEAST))??;
             let mut taken = vec![false; labels.claims.len()];
             for (fact, votes) in found {
                 let label = claim_label(&mut taken, labels, &fact, &turn.text);

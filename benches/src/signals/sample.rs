@@ -51,7 +51,7 @@ impl Sample {
             let asking = QueryOptions { limit: CANDIDATES, mode: RecallMode::Auto };
             let hits = spaces.hits(question, asking).await?;
             let candidate = |(id, hit): (String, mnemal::Hit)| Candidate {
-                values: hit.parts.iter().map(|part| f64::from(part.normalised)).collect(),
+                values: hit.parts.iter().map(|part| f64::from(part.normalized)).collect(),
                 is_gold: gold.contains(&id),
                 id,
             };

@@ -10,9 +10,8 @@ use serde::de::DeserializeOwned;
 use crate::alias;
 use crate::args::Global;
 use crate::command::hook::HookSettings;
-use crate::nested;
-use crate::paths;
 use crate::project::Project;
+use crate::{nested, paths};
 
 /// The section of the command `hook`.
 const HOOKS: &str = "hooks";

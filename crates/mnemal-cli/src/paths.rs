@@ -102,12 +102,13 @@ pub(crate) fn models() -> Result<PathBuf> {
     Ok(data_directory()?.join("models"))
 }
 
-/// Returns a model file that came with this program: in `../share/mnemal` of the program's folder, or beside the program.
+/// Returns a model file that came as a package beside this program: in `share/mnemal` next to the folder of programs, where pip
+/// puts it. On Windows pip may put programs one folder deeper.
 pub(crate) fn packaged_model(name: &str) -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
-    let folder = program.parent()?;
-    let places = [folder.parent()?.join("share/mnemal").join(name), folder.join(name)];
-    places.into_iter().find(|file| file.is_file())
+    let depth = if cfg!(windows) { 2 } else { 1 };
+    let roots = program.parent()?.ancestors().skip(1).take(depth);
+    roots.map(|root| root.join("share/mnemal").join(name)).find(|file| file.is_file())
 }
 
 /// Returns the folder of locks, logs and hook state, which `MNEMAL_DATA_DIR` moves together with the data.

@@ -23,6 +23,9 @@ use crate::{command, config, failure, paths};
 const SERVER: &str = "MNEMAL_SERVER";
 /// The environment variable with the API key. Source: own choice.
 const KEY: &str = "MNEMAL_API_KEY";
+/// The reason why a hook is not run on a server.
+pub(crate) const NO_HOOKS: &str =
+    "hooks run on this machine, with its transcripts and spaces; unset MNEMAL_SERVER, and leave --server out";
 /// Time limit of a connection to one address, and of an answer without work. Source: own default.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Time limit of an answer that only names the server. Source: own choice; a person does not notice it.
@@ -37,7 +40,6 @@ pub(crate) fn named(global: &Global) -> Option<String> {
 
 /// Runs a command on the named server, prints its output, and returns the exit code; `None` when no server is named, or the
 /// command opens no persistent space.
-/// named, or the command opens no space that is kept.
 pub(crate) fn through(
     global: &Global,
     command: &Command,
@@ -160,7 +162,7 @@ fn forward(
 fn why_not(command: &Command) -> &'static str {
     match command {
         Command::Mcp(_) => "clients of the protocol reach the server themselves, at /mcp/SPACE",
-        Command::Hook(_) => "a hook reads transcripts of this machine",
+        Command::Hook(_) => NO_HOOKS,
         Command::Forget(_) => "--receipt writes a file; leave it out, the answer has what was erased",
         Command::Import(_)
         | Command::Ingest(_)

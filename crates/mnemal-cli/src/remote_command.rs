@@ -101,7 +101,7 @@ pub(crate) fn remote_policy(command: &Command) -> Option<RemotePolicy> {
         | Command::Status
         | Command::Topic(_)
         | Command::Summary(_) => READS,
-        // It reads a transcript of the calling machine.
+        // It runs on the machine of its host, whose transcripts it may read.
         Command::Hook(_) => RemotePolicy { right: None, ..READS },
         Command::Remember(_) => WRITES,
         Command::Feedback(_) => PUTS,

@@ -46,7 +46,7 @@ impl StoredForm {
 pub(crate) struct PartForm {
     pub(crate) signal: &'static str,
     pub(crate) raw: f32,
-    pub(crate) normalised: f32,
+    pub(crate) normalized: f32,
     pub(crate) weight: f32,
     pub(crate) value: f32,
 }
@@ -56,7 +56,7 @@ impl From<&ScorePart> for PartForm {
         Self {
             signal: part.name,
             raw: part.raw,
-            normalised: part.normalised,
+            normalized: part.normalized,
             weight: part.weight,
             value: part.value,
         }

@@ -343,10 +343,10 @@ fn an_event_and_a_text_say_what_they_claim_and_what_was_dropped() {
     let fact = &of_event["facts"][0];
     assert_eq!((fact["predicate"].as_str(), fact["object"].as_str()), (Some("lives_in"), Some("Lyon")));
     assert_eq!(of_event["facts"].as_array().unwrap().len(), 1, "what might be is no claim: {of_event}");
-    assert!(of_event["dropped"].is_null());
+    assert!(of_event["remarks"].is_null());
     let elsewhere = home.json(&["--json", "extract", "--text", said, "--explain"]);
     assert_eq!(elsewhere["facts"][0]["rule"], fact["rule"]);
-    assert!(elsewhere["dropped"].is_array() && of_event["gist"].is_null());
+    assert!(elsewhere["remarks"].is_array() && of_event["gist"].is_null());
     // proves: GB-30 (summary, topics and importance by rule, of an event and of a text)
     let decided = "We decided to moor the blue boat in Lyon on 2026-12-01. It rains.";
     let event = home.json(&["--json", "log", "add", decided]);

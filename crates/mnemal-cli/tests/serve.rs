@@ -23,7 +23,7 @@ fn command(home: &Path, arguments: &[&str]) -> Command {
         .env("HOME", home)
         .env("MNEMAL_DATA_DIR", home.join("data"));
     // A busy machine must not decide which process answers.
-    command.env("MNEMAL_SERVER__GREETING_MS", "60000");
+    command.env("MNEMAL_SERVER__GREETING_MS", "60000").env("MNEMAL_HOOKS__DEADLINE_MS", "120000");
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -246,6 +246,33 @@ fn commands_and_hooks_go_to_the_server_that_holds_the_space_and_answer_the_same_
     assert_eq!(said(home, &["-s", "demo", "recall", "Lyon"]).0, 0);
     assert_eq!(next.remote_commands(), before + 1);
     next.kill();
+}
+
+#[test]
+fn a_context_that_is_ready_is_given_even_if_the_server_cannot_store_the_prompt() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    std::fs::create_dir(home.join("data")).unwrap();
+    std::fs::create_dir_all(home.join(".config/mnemal")).unwrap();
+    std::fs::write(home.join(".config/mnemal/config.toml"), "[server]\nmax_body_kb = 4096\n").unwrap();
+    let server = Running::start(home);
+    let before = server.remote_commands();
+    let hook = |conversation: &str, turn: &str, prompt: &str| -> Value {
+        let input = json!({"conversation_id": conversation, "generation_id": turn, "workspace_roots": [home],
+            "prompt": prompt});
+        let mut hook = command(home, &["-s", "demo", "hook", "cursor", "beforeSubmitPrompt"]);
+        let mut hook = hook.stdin(Stdio::piped()).spawn().unwrap();
+        hook.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+        serde_json::from_slice(&hook.wait_with_output().unwrap().stdout).unwrap()
+    };
+    assert_eq!(hook("c1", "g1", "The orders database listens on port 5544."), json!({"continue": true}));
+    // The name of the turn makes the message longer than a line that is read.
+    let told = hook("c2", &"g".repeat(1_100_000), "Which port does the orders database listen on?");
+    assert_eq!(server.remote_commands() - before, 2);
+    assert!(told["additional_context"].as_str().unwrap_or_default().contains("5544"), "{told}");
+    let log = std::fs::read_to_string(home.join("data/hooks.log")).unwrap_or_default();
+    assert!(log.lines().count() == 1 && log.contains("could not be read"), "{log}");
+    server.kill();
 }
 
 /// `mnemal mcp` as a client starts it.

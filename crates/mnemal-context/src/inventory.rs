@@ -34,7 +34,7 @@ pub(crate) fn inventory_lines(
             .filter(|item| !item.trim().is_empty() && !item.to_ascii_lowercase().contains(nonce))
             .map(|item| json_string(&item))
             .collect();
-        let heading = Message::Inventory(inventory.shelf).words(settings.format.wording());
+        let heading = Message::Inventory(inventory.scope).words(settings.format.wording());
         let heading = heading.replace("{tool}", &settings.scratch_tool);
         let left = room.minus(rendered.tokens);
         if let Some((line, tokens)) = line(&heading, &items, settings, counter, left) {

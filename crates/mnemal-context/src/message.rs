@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_language_without_the_word_speaks_english() {
         assert_eq!(Message::Memory.words(Wording::Chinese), "## 记忆上下文");
-        let shelf = Message::Inventory(InventoryScope::Patrol);
-        assert_eq!(shelf.words(Wording::Chinese), shelf.words(Wording::English));
+        let inventory = Message::Inventory(InventoryScope::Patrol);
+        assert_eq!(inventory.words(Wording::Chinese), inventory.words(Wording::English));
     }
 }

@@ -195,7 +195,7 @@ impl Fragment {
     /// Makes an unranked fragment of an event's whole text; `None` for an erased event.
     pub fn of_event(event: &Event, section: Section, because: InclusionReason) -> Option<Self> {
         let kept = event.body()?;
-        let span = Span { start: 0, end: u32::try_from(kept.content.len()).ok()? };
+        let span = Span::whole(&kept.content).ok()?;
         Some(Self {
             section,
             record: RecordRef::Event(event.id),
@@ -236,7 +236,7 @@ pub enum InventoryScope {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inventory {
     /// The owner.
-    pub shelf: InventoryScope,
+    pub scope: InventoryScope,
     /// One unescaped text per entry, most important first; empty ones are not rendered.
     pub items: Vec<String>,
 }

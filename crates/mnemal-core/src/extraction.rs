@@ -33,7 +33,7 @@ pub struct Extraction {
     pub mentions: Vec<Mention>,
     /// The claims of the text, by position.
     pub facts: Vec<ExtractedFact>,
-    /// Diagnostic reasons for dropped candidates, one line each; never part of the memory.
+    /// Diagnostic lines: why candidates were dropped, and how extractors voted; never part of the memory.
     pub remarks: Vec<String>,
 }
 

@@ -22,13 +22,13 @@ mod operation;
 mod receipt;
 mod summary;
 
-mod caching_model;
 mod context;
 mod forget;
 mod key;
 mod lease;
 mod ledger;
 pub mod marker;
+mod model_caller;
 mod permit;
 mod prompt;
 mod working;
@@ -36,7 +36,6 @@ mod working;
 mod port;
 
 pub use crate::anti_pattern::AntiPattern;
-pub use crate::caching_model::CachingModel;
 pub use crate::cardinality::{Cardinality, Ruling};
 pub use crate::context::{
     ContextRequest, Fragment, Inventory, InventoryScope, Label, Remark, RepeatPolicy, Section,
@@ -71,6 +70,7 @@ pub use crate::learning::{
 };
 pub use crate::lease::{Acquisition, Lease};
 pub use crate::ledger::{LedgerKind, LedgerLine};
+pub use crate::model_caller::ModelCaller;
 pub use crate::name::{
     AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId,
     SpaceId, Speaker, Tag, ToolName, UserId,
@@ -80,13 +80,13 @@ pub use crate::operation::{
     MOST_LINES, MOST_NAMED, MOST_PARTS, MOST_STEPS, Operation, OperationKind, PromptHash,
 };
 pub use crate::permit::BackgroundPermit;
-pub use crate::port::{Advance, DeadLetter, Progress};
 pub use crate::port::{
-    BackgroundEmbedder, Clock, CompletionCache, ContextSource, Digest, Embedder, EventStore, Extractor,
-    GraphStore, IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel, LearningStore, LeaseStore,
-    LedgerStore, ModelDigester, ModelExtractor, NoteJudge, Opinion, Pass, PassOutcome, Projection, Projector,
-    Proposal, ReceiptStore, Reranker, Scrub, SkippedGroup, Summarizer, SummaryEditor, SummaryStore,
-    TaskEvaluation, TaskEvaluator, TokenCounter, Upkeep, WorkingStore, WrittenLine,
+    Advance, BackgroundEmbedder, Clock, CompletionCache, ContextSource, DeadLetter, Digest, Embedder,
+    EventStore, Extractor, GraphStore, IdSource, Inbox, IndexStore, Indexer, Integrity, LanguageModel,
+    LearningStore, LeaseStore, LedgerStore, ModelDigester, ModelExtractor, NoteJudge, Opinion, Pass,
+    PassOutcome, Progress, Projection, Projector, Proposal, ReceiptStore, Reranker, Scrub, SkippedGroup,
+    Summarizer, SummaryEditor, SummaryStore, TaskEvaluation, TaskEvaluator, TokenCounter, Upkeep,
+    WorkingStore, WrittenLine,
 };
 pub use crate::prompt::{CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable};
 pub use crate::provenance::{Level, Origin, Producer, Source, Span, Trust};
@@ -95,7 +95,7 @@ pub use crate::receipt::{
     RecordRef, ScorePart, SeenRecord, SeenRecords,
 };
 pub use crate::scope::{Scope, Within};
-pub use crate::summary::{NodePath, StaleNode, SummaryDelta, SummaryLine, SummaryNode};
+pub use crate::summary::{ErasedNode, NodePath, SummaryDelta, SummaryLine, SummaryNode};
 pub use crate::time::{AsOf, Civil, Timestamp, Zone};
 pub use crate::unit::{Importance, Score, Scored, TokenCount, TokenParts};
 pub use crate::working::{ExpiryError, KeyPrefix, WorkingEntry, WorkingKey};

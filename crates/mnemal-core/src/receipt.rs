@@ -1,9 +1,8 @@
 //! The receipt of an answer: every line with its sources and scores, every omission with a reason; ids, never text.
 
-use crate::Cursor;
 use crate::{
-    Error, EventId, FactId, Gap, InstallationKey, LearningId, Level, ModelId, Producer, ReceiptId, Result,
-    Section, SessionId, Source, Timestamp, TokenCount, Trust,
+    Cursor, Error, EventId, FactId, Gap, InstallationKey, LearningId, Level, ModelId, Producer, ReceiptId,
+    Result, Section, SessionId, Source, Timestamp, TokenCount, Trust,
 };
 
 /// A reference to any record that can be recalled.
@@ -141,7 +140,7 @@ pub struct ScorePart {
     /// As measured.
     pub raw: f32,
     /// Divided by the largest among the candidates.
-    pub normalised: f32,
+    pub normalized: f32,
     /// Weight of the signal, renormalized over the arms that ran.
     pub weight: f32,
     /// Its contribution to the score.
@@ -365,7 +364,7 @@ impl CanonicalBytes {
         self.number(line.parts.len() as u64);
         for part in &line.parts {
             self.text(part.name);
-            for share in [part.raw, part.normalised, part.weight, part.value] {
+            for share in [part.raw, part.normalized, part.weight, part.value] {
                 self.share(share);
             }
         }

@@ -170,7 +170,7 @@ impl SummaryDelta {
 
 /// A stale node, which lost its text because one of its sources was erased.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct StaleNode {
+pub struct ErasedNode {
     /// Its position.
     pub path: NodePath,
     /// Its direct parents, by their text forms.

@@ -40,7 +40,7 @@ pub(crate) struct AnalyzedSentence<'t> {
     pub(crate) breaks: Vec<Break>,
     /// The cues of gates, with their scopes.
     pub(crate) marks: Vec<Mark>,
-    /// The words from each one on, in a sieve.
+    /// The words from each one on, in a prefilter.
     ahead: Vec<Prefilter>,
     /// Which words join clauses.
     joins: Vec<bool>,
@@ -82,7 +82,7 @@ impl<'t> AnalyzedSentence<'t> {
         })
     }
 
-    /// Returns a sieve for the words from this one on.
+    /// Returns a prefilter for the words from this one on.
     pub(crate) fn ahead(&self, at: usize) -> Prefilter {
         self.ahead.get(at).copied().unwrap_or_default()
     }
@@ -226,7 +226,7 @@ fn ahead(words: &[Word<'_>]) -> Vec<Prefilter> {
     let mut ahead = vec![Prefilter::default(); words.len()];
     let mut behind = Prefilter::default();
     for (place, word) in ahead.iter_mut().zip(words).rev() {
-        behind = behind.with(word.sieve());
+        behind = behind.with(word.prefilter());
         *place = behind;
     }
     ahead

@@ -67,7 +67,7 @@ impl Forms {
     }
 
     fn push<'t>(&self, word: Word<'t>, split: &mut Vec<Word<'t>>) {
-        if self.begins.meets(word.sieve())
+        if self.begins.meets(word.prefilter())
             && let Some(of) = self.whole.get(word.lower.as_ref())
         {
             return push_whole(&word, of, split);

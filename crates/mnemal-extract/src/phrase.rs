@@ -46,7 +46,7 @@ struct Phrase<T> {
 pub(crate) struct Step {
     choices: Arc<[Choice]>,
     /// The beginnings of the choices.
-    pub(crate) sieve: Prefilter,
+    pub(crate) prefilter: Prefilter,
     /// It may be missing.
     pub(crate) is_optional: bool,
     /// Words that may pass before the step.
@@ -70,8 +70,8 @@ impl Step {
             .map(choice)
             .map(|words| Choice { start: words.first().map_or(0, |word| start(word)), words });
         let choices: Arc<[Choice]> = choices.collect();
-        let sieve = choices.iter().map(|choice| choice.start).collect();
-        Self { choices, sieve, is_optional: part.starts_with('?'), gap }
+        let prefilter = choices.iter().map(|choice| choice.start).collect();
+        Self { choices, prefilter, is_optional: part.starts_with('?'), gap }
     }
 
     /// Returns the first words of the choices.
@@ -81,7 +81,7 @@ impl Step {
 
     /// Returns where the longest choice that is at `at` ends.
     pub(crate) fn end_at(&self, words: &[Word<'_>], at: usize) -> Option<usize> {
-        let start = words.get(at).filter(|word| self.sieve.meets(word.sieve()))?.start;
+        let start = words.get(at).filter(|word| self.prefilter.meets(word.prefilter()))?.start;
         let stands = |choice: &&Choice| {
             let here = words.get(at..at + choice.words.len());
             choice.start == start
@@ -170,7 +170,7 @@ impl<T: Copy> Phrases<T> {
 
     /// Calls `found` with the tag and the places of every phrase that begins at one word.
     pub(crate) fn find_at(&self, words: &[Word<'_>], at: usize, mut found: impl FnMut(T, Range<usize>)) {
-        let Some(word) = words.get(at).filter(|word| self.firsts.meets(word.sieve())) else { return };
+        let Some(word) = words.get(at).filter(|word| self.firsts.meets(word.prefilter())) else { return };
         let Some(phrases) = self.by_first.get(word.lower.as_ref()) else { return };
         for phrase in phrases.iter().filter(|phrase| !phrase.is_clause_start || word.starts_clause) {
             if let Some(end) = matched(&phrase.steps, words, at) {

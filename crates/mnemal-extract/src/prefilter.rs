@@ -7,16 +7,16 @@
 pub(crate) struct Prefilter(u128);
 
 impl Prefilter {
-    /// The sieve that lets everything pass.
+    /// The prefilter that lets everything pass.
     pub(crate) const ALL: Self = Self(u128::MAX);
 
-    /// Returns the sieve of one beginning, as [`start`](crate::word::start) gives it.
+    /// Returns the prefilter of one beginning, as [`start`](crate::word::start) gives it.
     pub(crate) fn of(start: u64) -> Self {
         // The seven highest bits of the product depend on every letter. Source: the multiplier of `FxHash`.
         Self(1 << (start.wrapping_mul(0x517c_c1b7_2722_0a95) >> 57))
     }
 
-    /// Returns the union of two sieves.
+    /// Returns the union of two prefilters.
     pub(crate) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -34,7 +34,7 @@ impl Prefilter {
 
 impl FromIterator<u64> for Prefilter {
     fn from_iter<I: IntoIterator<Item = u64>>(starts: I) -> Self {
-        starts.into_iter().fold(Self::default(), |sieve, start| sieve.with(Self::of(start)))
+        starts.into_iter().fold(Self::default(), |prefilter, start| prefilter.with(Self::of(start)))
     }
 }
 
@@ -46,11 +46,15 @@ mod tests {
     #[test]
     fn a_sieve_lets_its_own_words_through_and_holds_back_most_others() {
         let own = ["live", "lives", "moved", "am"];
-        let sieve: Prefilter = own.into_iter().map(start).collect();
-        assert!(own.into_iter().all(|word| sieve.meets(Prefilter::of(start(word)))));
+        let prefilter: Prefilter = own.into_iter().map(start).collect();
+        assert!(own.into_iter().all(|word| prefilter.meets(Prefilter::of(start(word)))));
         let others = ["the", "a", "on", "house", "yesterday", "my", "sister", "likes", "painting", "and"];
-        let passed = others.into_iter().filter(|word| sieve.meets(Prefilter::of(start(word)))).count();
+        let passed = others.into_iter().filter(|word| prefilter.meets(Prefilter::of(start(word)))).count();
         assert!(passed <= 1, "{passed}");
-        assert!(Prefilter::ALL.meets(sieve) && !Prefilter::default().meets(sieve) && sieve.width() <= 4);
+        assert!(
+            Prefilter::ALL.meets(prefilter)
+                && !Prefilter::default().meets(prefilter)
+                && prefilter.width() <= 4
+        );
     }
 }

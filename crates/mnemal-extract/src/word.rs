@@ -24,8 +24,8 @@ impl<'t> Word<'t> {
         Self { start: start(&lower), lower, span, starts_clause }
     }
 
-    /// Returns the mark of the word in a sieve.
-    pub(crate) fn sieve(&self) -> Prefilter {
+    /// Returns the mark of the word in a prefilter.
+    pub(crate) fn prefilter(&self) -> Prefilter {
         Prefilter::of(self.start)
     }
 

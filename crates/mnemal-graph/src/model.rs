@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mnemal_core::{
-    BackgroundPermit, CachingModel, EventId, Extraction, ExtractionContext, ModelExtractor, Producer,
+    BackgroundPermit, EventId, Extraction, ExtractionContext, ModelCaller, ModelExtractor, Producer,
     PromptHash, Result, Utterance,
 };
 use mnemal_extract::admit;
@@ -11,24 +11,24 @@ use mnemal_extract::admit;
 /// Asks a model about events and checks its claims with the gates of the rules.
 #[derive(Clone, Debug)]
 pub struct ModelReader {
-    consultant: CachingModel,
+    caller: ModelCaller,
     extractor: Arc<dyn ModelExtractor>,
 }
 
 impl ModelReader {
     /// Creates a reader.
-    pub fn new(consultant: CachingModel, extractor: Arc<dyn ModelExtractor>) -> Self {
-        Self { consultant, extractor }
+    pub fn new(caller: ModelCaller, extractor: Arc<dyn ModelExtractor>) -> Self {
+        Self { caller, extractor }
     }
 
     /// Returns the producer: extractor and model.
     pub fn producer(&self) -> Producer {
-        self.consultant.producer(&self.extractor.producer())
+        self.caller.producer(&self.extractor.producer())
     }
 
     /// Returns the hash of the question about these events.
     pub fn question(&self, utterances: &[Utterance<'_>], familiar: &ExtractionContext) -> PromptHash {
-        PromptHash::of(self.consultant.model.model(), &self.extractor.prompt(utterances, familiar))
+        PromptHash::of(self.caller.model.model(), &self.extractor.prompt(utterances, familiar))
     }
 
     /// Extracts from several events with one question that includes the known entities; returns one extraction per event,
@@ -52,7 +52,7 @@ impl ModelReader {
         let sources: Vec<EventId> = shown.chain(familiar.sources.iter().copied()).collect();
         let prompt = self.extractor.prompt(utterances, familiar);
         let read = |completion: &_| self.extractor.parse(utterances, familiar, completion);
-        let found = self.consultant.ask(permit, &prompt, &sources, read).await?;
+        let found = self.caller.ask(permit, &prompt, &sources, read).await?;
         Ok(utterances.iter().zip(found).map(|(utterance, found)| apply_gates(utterance, found)).collect())
     }
 }

@@ -10,8 +10,7 @@ use crate::ending::Ending;
 use crate::read::{self, FeedbackCache, LEARNED};
 use crate::rows::Rows;
 use crate::supersession::settle;
-use crate::task;
-use crate::tool;
+use crate::{task, tool};
 
 /// Producer of notes, for rows and ids.
 const PRODUCER: &str = "learnings/notes";

@@ -59,7 +59,7 @@ pub(crate) fn choose<'n>(
         (
             Section::Insights,
             row,
-            ScorePart { name: "recency", raw: value, normalised: value, weight: 1.0, value },
+            ScorePart { name: "recency", raw: value, normalized: value, weight: 1.0, value },
         )
     }));
     all
@@ -88,7 +88,7 @@ fn notes<'n>(query: Option<&str>, notes: Vec<&'n Learning>, most: usize) -> Vec<
     };
     let part = |(row, raw): (&'n Learning, f32)| {
         let weight = weight(row);
-        (Section::Knowledge, row, ScorePart { name, raw, normalised: raw, weight, value: raw * weight })
+        (Section::Knowledge, row, ScorePart { name, raw, normalized: raw, weight, value: raw * weight })
     };
     let mut ranked: Vec<KnowledgeLine<'n>> =
         notes.into_iter().zip(raw).map(part).filter(|(.., part)| query.is_none() || part.raw > 0.0).collect();

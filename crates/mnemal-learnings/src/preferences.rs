@@ -389,10 +389,10 @@ impl Speakers {
 type Parts = [Option<ScorePart>; 2];
 
 fn parts(near: TopicSimilarity, voice: f32) -> Parts {
-    let part = |name, raw: f32, normalised: f32, weight: f32| {
+    let part = |name, raw: f32, normalized: f32, weight: f32| {
         let weight = weight * voice;
-        let value = normalised * weight;
-        ScorePart { name, raw, normalised, weight, value }
+        let value = normalized * weight;
+        ScorePart { name, raw, normalized, weight, value }
     };
     let cosine = near.cosine.map(|cosine| part("nearness", cosine, f32::midpoint(1.0, cosine), NEARNESS));
     [cosine, Some(part("words", near.words, near.words, WORDS))]

@@ -18,8 +18,7 @@ use crate::fold::{Fold, decision};
 use crate::read::{self, BEFORE};
 use crate::rows::Rows;
 use crate::supersession::Inference;
-use crate::task;
-use crate::verdict;
+use crate::{task, verdict};
 
 /// Approximate limit of rows per transaction, sources included, which keeps it short. Source: ADR 9.
 const ROWS: usize = 12;

@@ -16,8 +16,7 @@ use crate::knowledge_base;
 use crate::owner::{InstructionAuthors, Owner};
 use crate::preferences::{PreferenceSource, in_conversation, is_about_user};
 use crate::row_identity::RowIdentity;
-use crate::task;
-use crate::task_evaluation;
+use crate::{task, task_evaluation};
 
 /// Importance from which a note is in section knowledge without a question. Source: RB-12, importance of at least 0.7.
 const WORTHY: f32 = 0.7;
@@ -453,7 +452,7 @@ fn fragment(section: Section, rank: f32, note: &Learning) -> Fragment {
     let part = ScorePart {
         name: "importance",
         raw: importance,
-        normalised: importance,
+        normalized: importance,
         weight: note.confidence.get(),
         value: base_rank(note),
     };

@@ -10,8 +10,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::join;
 use mnemal_core::{Embedder, ErrorKind, Result};
 use mnemal_providers::{Recipe, TransformerEmbedder};
-use mnemal_testkit::block_on;
-use mnemal_testkit::{tiny_row, tiny_transformer, tiny_vocabulary};
+use mnemal_testkit::{block_on, tiny_row, tiny_transformer, tiny_vocabulary};
 use proptest::prelude::*;
 use tempfile::TempDir;
 

@@ -17,7 +17,7 @@ pub use votes::{Votes, VotingExtractor};
 
 use model::Model;
 
-/// A trained model that reads claims, names, feedback, authorship, and endings. In process, and slower than the rules: some 3
+/// A trained model that reads claims, names, feedback, authorship, and endings. In process, and slower than the rules: some 15
 /// ms per turn.
 #[derive(Clone, Debug)]
 pub struct TrainedReader(Arc<Model>);

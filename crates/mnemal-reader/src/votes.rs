@@ -12,7 +12,7 @@ use crate::TrainedReader;
 use crate::decoding::{PredictedClaim, PredictedName, ReaderOutput};
 
 /// Incremented with every change of the voting.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Rule id of claims by the model alone.
 const READER: &str = "reader";
 /// Confidence of the rules from which a row counts, and the lowest probability at which the model then confirms their claim.
@@ -20,8 +20,6 @@ const READER: &str = "reader";
 const CONFIRMS: [(f32, f32); 2] = [(0.6, 0.7), (0.0, 0.9)];
 /// Lowest probability of a candidate claim by the model alone. Source: own choice, more likely than not.
 const ALONE: f32 = 0.5;
-/// Probability below which a claim of the model alone is not looked at. Source: own choice.
-const LEAST: f32 = 0.1;
 /// Probability of other people's words at which the model alone claims nothing of them. Source: own choice.
 const FOREIGN: f32 = 0.5;
 /// The confidence in a claim found by both. Source: own choice, above [`Confidence::ACTIVE`].
@@ -68,14 +66,15 @@ impl Extractor for VotingExtractor {
 }
 
 impl VotingExtractor {
-    /// Returns the claims of the rules and of the model, with the votes on each, before anything is decided.
+    /// Returns the claims of the rules, and those of the model from this probability on, with the votes on each, before anything
+    /// is decided.
     ///
     /// # Errors
     /// `Internal` when the model fails to run.
-    pub fn votes(&self, utterance: &Utterance<'_>) -> Result<Vec<(ExtractedFact, Votes)>> {
+    pub fn votes(&self, utterance: &Utterance<'_>, least: f32) -> Result<Vec<(ExtractedFact, Votes)>> {
         let extraction = self.rules.extract(utterance);
         let reading = self.read(utterance, &extraction).transpose()?.unwrap_or_default();
-        Ok(cast(utterance, extraction.facts, &reading, &mut Vec::new()))
+        Ok(cast(utterance, (extraction.facts, &mut Vec::new()), &reading, least))
     }
 
     /// Lets the model read what a user says, unless the rules skipped it.
@@ -108,22 +107,20 @@ pub struct Votes {
 }
 
 impl Votes {
-    /// Returns the confidence in the claim; absent if it is dropped.
-    fn decide(self) -> Option<Confidence> {
+    /// Returns the confidence in the claim.
+    fn decide(self) -> Confidence {
         let decided = match (self.rules, self.reader) {
             (Some(rules), Some(reader)) if reader >= confirmed_from(rules) => rules.max(BOTH),
             (Some(rules), _) => rules,
-            (None, Some(reader)) if reader >= ALONE => CANDIDATE,
-            (None, _) => return None,
+            (None, _) => CANDIDATE,
         };
-        Some(Confidence::new(decided))
+        Confidence::new(decided)
     }
 
     /// Describes the votes and the decision.
     fn explain(self, fact: &ExtractedFact) -> String {
         let share = |vote: Option<f32>| vote.map_or("-".to_owned(), |vote| format!("{vote:.2}"));
-        let is_fact = self.decide().is_some_and(|decided| decided >= Confidence::ACTIVE);
-        let decision = if is_fact { "fact" } else { "candidate" };
+        let decision = if self.decide() >= Confidence::ACTIVE { "fact" } else { "candidate" };
         let (predicate, words) = (fact.predicate.as_str(), &fact.object.text);
         format!(
             "votes: {predicate} \"{words}\": rules {}, reader {}: {decision}",
@@ -142,36 +139,35 @@ fn confirmed_from(rules: f32) -> f32 {
 fn vote(utterance: &Utterance<'_>, extraction: &mut Extraction, reading: &ReaderOutput) {
     let Some(said) = utterance.event.body() else { return };
     let found = std::mem::take(&mut extraction.facts);
-    for (mut fact, votes) in cast(utterance, found, reading, &mut extraction.remarks) {
-        if let Some(decided) = votes.decide() {
-            extraction.remarks.push(votes.explain(&fact));
-            fact.confidence = decided;
-            extraction.facts.push(fact);
-        }
+    for (mut fact, votes) in cast(utterance, (found, &mut extraction.remarks), reading, ALONE) {
+        extraction.remarks.push(votes.explain(&fact));
+        fact.confidence = votes.decide();
+        extraction.facts.push(fact);
     }
     extraction.facts.sort_by_key(|fact| fact.span.start);
     take_names(&said.content, &reading.names, &mut extraction.mentions);
 }
 
-/// Returns the claims of the rules and of the model, with the votes on each.
+/// Returns the claims found by the rules, and those of the model from a probability on, with the votes on each. Words that the
+/// model takes for other people's get no vote of it.
 fn cast(
     utterance: &Utterance<'_>,
-    found: Vec<ExtractedFact>,
+    (found, remarks): (Vec<ExtractedFact>, &mut Vec<String>),
     reading: &ReaderOutput,
-    remarks: &mut Vec<String>,
+    least: f32,
 ) -> Vec<(ExtractedFact, Votes)> {
     let Some(said) = utterance.event.body() else { return Vec::new() };
+    let claims: Vec<_> = reading.claims.iter().filter(|claim| !reading.is_foreign(&claim.object)).collect();
     let of_rules = |fact: ExtractedFact| {
-        let votes = reading.claims.iter().filter(|claim| is_same(&fact, claim)).map(|claim| claim.confidence);
+        let votes = claims.iter().filter(|claim| is_same(&fact, claim)).map(|claim| claim.confidence);
         let best = votes.fold(0.0, f32::max);
         let reader = (best > 0.0 || reading.reaches(fact.object.span)).then_some(best);
         let rules = Some(fact.confidence.get());
         (fact, Votes { rules, reader })
     };
     let mut all: Vec<(ExtractedFact, Votes)> = found.into_iter().map(of_rules).collect();
-    for claim in reading.claims.iter().filter(|claim| claim.confidence >= LEAST) {
-        let is_known = all.iter().any(|(fact, _)| overlaps(&range(fact.object.span), &claim.object));
-        if is_known || reading.is_foreign(&claim.object) {
+    for claim in claims.iter().filter(|claim| claim.confidence >= least) {
+        if all.iter().any(|(fact, _)| overlaps(&range(fact.object.span), &claim.object)) {
             continue;
         }
         match alone(&said.content, claim).map(|fact| admit(utterance, fact)) {
@@ -339,6 +335,15 @@ mod tests {
         let text = "I live in Oslo.";
         let reading = ReaderOutput { foreign: vec![(0..text.len(), 0.0)], ..ReaderOutput::default() };
         assert_eq!(votes(text, &reading), [("lives_in".to_owned(), "Oslo".to_owned(), true)]);
+    }
+
+    #[test]
+    fn words_that_the_model_takes_for_other_peoples_are_not_confirmed() {
+        let text = "My flat is in Oslo these days.";
+        let claims = vec![claim(text, "lives_in", "Oslo", 0.99)];
+        let foreign = vec![(14..18, 0.9)];
+        let reading = ReaderOutput { claims, foreign, ..ReaderOutput::default() };
+        assert_eq!(votes(text, &reading), [("lives_in".to_owned(), "Oslo".to_owned(), false)]);
     }
 
     #[test]

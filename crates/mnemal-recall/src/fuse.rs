@@ -45,23 +45,23 @@ pub(crate) struct FusionRule {
 impl FusionRule {
     /// Returns the parts of a score.
     pub(crate) fn parts(&self, fused: &Fused) -> Vec<ScorePart> {
-        let measured = fused.raw.into_iter().zip(self.normalised(&fused.raw)).zip(self.weights);
-        let part = |(signal, ((raw, normalised), weight)): (&Signal, ((f32, f32), f32))| ScorePart {
+        let measured = fused.raw.into_iter().zip(self.normalized(&fused.raw)).zip(self.weights);
+        let part = |(signal, ((raw, normalized), weight)): (&Signal, ((f32, f32), f32))| ScorePart {
             name: signal.name,
             raw,
-            normalised,
+            normalized,
             weight,
-            value: weight * normalised,
+            value: weight * normalized,
         };
         TABLE.iter().zip(measured).map(part).collect()
     }
 
     fn score(&self, raw: &[f32; SIGNALS]) -> f32 {
-        self.normalised(raw).iter().zip(&self.weights).map(|(value, weight)| weight * value).sum()
+        self.normalized(raw).iter().zip(&self.weights).map(|(value, weight)| weight * value).sum()
     }
 
     /// Normalized signal values, each 0 to 1.
-    fn normalised(&self, raw: &[f32; SIGNALS]) -> [f32; SIGNALS] {
+    fn normalized(&self, raw: &[f32; SIGNALS]) -> [f32; SIGNALS] {
         let mut values = *raw;
         for ((value, signal), largest) in values.iter_mut().zip(&TABLE).zip(&self.largest) {
             *value = match signal.scale {
@@ -273,7 +273,7 @@ mod tests {
         let form = |rows: Vec<Candidate>| -> Vec<f32> {
             let mut ranked = ranked(rows, &Weights::default());
             ranked.sort_by_key(|(row, _)| *row);
-            ranked.iter().map(|one| part(one, "form").normalised).collect()
+            ranked.iter().map(|one| part(one, "form").normalized).collect()
         };
         let row = |row, words, near| candidate(row, &[("words", words), ("nearness", near), ("form", 1.0)]);
         let plain = candidate(4, &[("words", 2.0), ("nearness", 0.5)]);

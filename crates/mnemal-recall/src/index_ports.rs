@@ -29,16 +29,16 @@ pub trait VectorIndexFactory: Debug + Send + Sync + 'static {
         0
     }
 
-    /// Makes an empty builder for vectors of `dimensions` values: one for each space and model.
+    /// Makes an empty builder for vectors of `dimensions` values: one for each space and model, and a new one after an erasure.
     fn builder(&self, dimensions: usize) -> Box<dyn VectorIndexBuilder>;
 }
 
 /// Builds the vector index of one space and model in steps, in the background. No read and no append waits for it.
 pub trait VectorIndexBuilder: Debug + Send {
-    /// Adds up to `most` vectors that the index lacks, and drops those that `rows` no longer has; returns how many it lacks
-    /// then. It is called again while it lacks some, and later with newer rows.
+    /// Adds up to `most` vectors that the index lacks; returns how many it lacks then. It is called again while it lacks
+    /// some, and later with newer rows.
     ///
-    /// An erasure renumbers the rows, so a builder that keeps vectors knows them by their `seq`.
+    /// Rows keep their numbers from call to call, but an older row may get its vector late.
     fn update(&mut self, rows: &FlatIndex, most: NonZeroUsize) -> usize;
 
     /// Returns the index over the rows of the last update; `None` while it lacks a vector of theirs.

@@ -164,7 +164,7 @@ impl MatchReason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Words => "by its words",
-            Self::Neighbor => "by its neighbour",
+            Self::Neighbor => "by its neighbor",
             Self::Nearness => "by its meaning",
             Self::Substring => "substring",
         }

@@ -250,7 +250,7 @@ impl VectorIndex for SignBits {
 pub(crate) struct Vectors {
     pub(crate) flat: FlatIndex,
     /// The index, and the number of rows it covers.
-    pub(crate) signs: Option<(u32, Arc<dyn VectorIndex>)>,
+    pub(crate) index: Option<(u32, Arc<dyn VectorIndex>)>,
 }
 
 impl Vectors {
@@ -262,10 +262,10 @@ impl Vectors {
 
 impl VectorIndex for Vectors {
     fn nearest(&self, query: &QueryVector, filter: &RowSet, limit: usize) -> Vec<Neighbor> {
-        let Some((rows, bits)) = &self.signs else { return self.flat.nearest(query, filter, limit) };
+        let Some((rows, index)) = &self.index else { return self.flat.nearest(query, filter, limit) };
         let mut best = TopK::new(limit);
         let is_meant = |near: &Neighbor| near.row < *rows && filter.has(near.row);
-        for near in bits.nearest(query, filter, limit).into_iter().filter(is_meant) {
+        for near in index.nearest(query, filter, limit).into_iter().filter(is_meant) {
             best.offer(near.cosine, near.row);
         }
         for near in self.flat.nearest_from(*rows, query, filter, limit) {

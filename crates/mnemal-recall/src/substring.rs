@@ -51,7 +51,7 @@ fn share(content: &str, whole: &str, words: &[String]) -> f32 {
 
 fn hit(share: f32, event: Event) -> Hit {
     let features = EvidenceFeatures { coverage: share, ..EvidenceFeatures::default() };
-    let part = ScorePart { name: "substring", raw: share, normalised: share, weight: 1.0, value: share };
+    let part = ScorePart { name: "substring", raw: share, normalized: share, weight: 1.0, value: share };
     Hit {
         event,
         score: Score::new(share),

@@ -62,7 +62,7 @@ impl Timeline {
             *place += 1.0;
             let content = hit.event.body().map_or("", |kept| kept.content.as_str());
             let Some((span, text)) = sentence(content, &query, analyzer) else { continue };
-            let rank = ScorePart { name: "course", raw, normalised: value, weight: 1.0, value };
+            let rank = ScorePart { name: "course", raw, normalized: value, weight: 1.0, value };
             lines.push((hit, TimelineLine { span, text, rank }));
         }
         lines.sort_by_key(|(hit, _)| (hit.event.body().map(|kept| kept.occurred_at), hit.event.seq));

@@ -203,8 +203,8 @@ async fn hollow_summaries(
         }
     }
     let paths: Vec<Value> = touched.iter().map(|path| path.as_str().into()).collect();
-    let stale = removal::STALE_SUMMARIES.removals(paths.clone());
-    for step in stale.chain(removal::DELETE_SUMMARY_SOURCES.removals(paths)) {
+    let erased = removal::ERASED_SUMMARIES.removals(paths.clone());
+    for step in erased.chain(removal::DELETE_SUMMARY_SOURCES.removals(paths)) {
         transaction.later(step.sql, step.args);
     }
     Ok(())

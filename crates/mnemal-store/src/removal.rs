@@ -119,10 +119,10 @@ pub(crate) static DELETE_SUMMARY_PARENTS: BulkStatement =
 pub(crate) static DELETE_SUMMARY_SOURCES: BulkStatement =
     many!("delete from summary_source where path in (", "?", ")");
 /// Removes the text of nodes that rest on an erased event.
-pub(crate) static STALE_SUMMARIES: BulkStatement =
+pub(crate) static ERASED_SUMMARIES: BulkStatement =
     many!("update summary set body = null where path in (", "?", ")");
 /// The same for nodes that are written while the event is erased.
-pub(crate) static STALE_IF_ERASED: BulkStatement = many!(
+pub(crate) static ERASED_WITH_A_SOURCE: BulkStatement = many!(
     "update summary set body = null where path in (",
     "?",
     ") and exists (select 1 from summary_source s join tombstone t on t.event = s.event \
@@ -251,8 +251,8 @@ pub(crate) fn all() -> Vec<&'static str> {
         &DELETE_SUMMARIES,
         &DELETE_SUMMARY_PARENTS,
         &DELETE_SUMMARY_SOURCES,
-        &STALE_SUMMARIES,
-        &STALE_IF_ERASED,
+        &ERASED_SUMMARIES,
+        &ERASED_WITH_A_SOURCE,
     ];
     all.extend(many.into_iter().flat_map(BulkStatement::texts));
     all

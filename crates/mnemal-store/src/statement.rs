@@ -287,7 +287,7 @@ pub(crate) static SUMMARIES_OF: BulkStatement =
 pub(crate) static SUMMARIES_AT: BulkStatement =
     many!("select path, body from summary where body is not null and path in (", "?", ")");
 pub(crate) const SUMMARIES: &str = "select path, body from summary where body is not null order by path";
-pub(crate) const STALE_SUMMARIES: &str =
+pub(crate) const ERASED_SUMMARIES: &str =
     "select path from summary where body is null order by path limit $1 + 0";
 pub(crate) const SUMMARY_PARENTS: &str = "select parent from summary_parent where path = $1 order by parent";
 pub(crate) const SUMMARY_CHILDREN: &str = "select s.path, s.body from summary_parent p \
@@ -537,7 +537,7 @@ pub(crate) fn all() -> Vec<&'static str> {
         FACTS,
         BELIEVED,
         SUMMARIES,
-        STALE_SUMMARIES,
+        ERASED_SUMMARIES,
         SUMMARY_PARENTS,
         SUMMARY_CHILDREN,
         MENTIONS,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Cursor, ErrorKind, Event, EventFilter, EventStore, Layer, NodePath, Progress, Projector, Result,
-    Seq, StaleNode, SummaryDelta, SummaryNode, SummaryStore, Within,
+    Advance, Cursor, ErasedNode, ErrorKind, Event, EventFilter, EventStore, Layer, NodePath, Progress,
+    Projector, Result, Seq, SummaryDelta, SummaryNode, SummaryStore, Within,
 };
 use mnemal_text::Language;
 
@@ -29,7 +29,7 @@ const OF_LEAF: usize = 3;
 /// Rows of a session in addition to its sources, and most of these: a line has one.
 const OF_SESSION: (usize, usize) = (2, 5);
 /// Stale nodes per step: as many full leaves as fit a transaction.
-const STALE: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not zero");
+const ERASED_AT_ONCE: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not zero");
 
 /// Folds messages into the tree of summaries.
 ///
@@ -113,23 +113,23 @@ impl SummaryProjector {
         Ok(())
     }
 
-    /// Rebuilds a leaf that an erasure made stale.
-    async fn rebuild_stale(
+    /// Rebuilds a leaf that lost its text by an erasure.
+    async fn rebuild_erased(
         &self,
-        stale: &StaleNode,
+        erased: &ErasedNode,
         cursor: Cursor,
         changed: &mut ChangedNodes,
     ) -> Result<()> {
-        let NodePath::Part { block, session, .. } = &stale.path else { return Ok(()) };
+        let NodePath::Part { block, session, .. } = &erased.path else { return Ok(()) };
         let filter = EventFilter { session: Within::Only(session.clone()), ..sources() };
         let end = last_of(*block).min(cursor.count());
         let start = Cursor(block.checked_mul(BLOCK).filter(|seq| *seq > 0).map(Seq));
         let mut events = self.events.scan(&filter, start, OF_A_BLOCK).await?;
-        let is_of = |event: &Event| event.body().is_some_and(|said| leaf(event.seq, said) == stale.path);
+        let is_of = |event: &Event| event.body().is_some_and(|said| leaf(event.seq, said) == erased.path);
         events.retain(|event| event.seq.0 <= end && is_of(event));
         let events: Vec<&Event> = events.iter().collect();
-        let node = part(self.language, &stale.path, in_text(&stale.path, &events, cursor));
-        changed.keep(stale.path.clone(), &stale.parents, node);
+        let node = part(self.language, &erased.path, in_text(&erased.path, &events, cursor));
+        changed.keep(erased.path.clone(), &erased.parents, node);
         Ok(())
     }
 
@@ -161,8 +161,8 @@ impl SummaryProjector {
 
     async fn progress(&self, consumed: u64, cursor: Cursor) -> Result<Progress> {
         let behind = cursor.behind(self.events.head().await?);
-        let stale = self.summaries.stale(NonZeroUsize::MIN).await?.len() as u64;
-        Ok(Progress { consumed, cursor, behind: behind.max(stale) })
+        let erased = self.summaries.erased_nodes(NonZeroUsize::MIN).await?.len() as u64;
+        Ok(Progress { consumed, cursor, behind: behind.max(erased) })
     }
 
     /// Returns the changes of the next events, and the new cursor.
@@ -173,9 +173,9 @@ impl SummaryProjector {
         limit: NonZeroUsize,
     ) -> Result<(ChangedNodes, Cursor)> {
         let mut changed = ChangedNodes::default();
-        let stale = self.summaries.stale(self.at_once.min(STALE)).await?;
+        let erased = self.summaries.erased_nodes(self.at_once.min(ERASED_AT_ONCE)).await?;
         let mut next = expect;
-        if stale.is_empty() && expect < head {
+        if erased.is_empty() && expect < head {
             // From the start of the block, because its leaves have events before the cursor.
             let start = block_of(Seq(expect.count() + 1)) * BLOCK;
             let after = Cursor((start > 0).then_some(Seq(start)));
@@ -187,8 +187,8 @@ impl SummaryProjector {
             next = end.unwrap_or(if is_all { head.max(read) } else { read });
             self.grow(&leaves, next, &mut changed).await?;
         }
-        for one in &stale {
-            self.rebuild_stale(one, expect, &mut changed).await?;
+        for one in &erased {
+            self.rebuild_erased(one, expect, &mut changed).await?;
             if !matches!(one.path, NodePath::Part { .. }) {
                 changed.dirty.insert((height(&one.path), one.path.clone()));
                 changed.dirty.extend(one.parents.iter().map(|parent| (height(parent), parent.clone())));

@@ -155,7 +155,7 @@ fn model_fragment(section: Section, writing: &ModelSummary, line: &ModelSummaryL
         trust: line.trust(),
         importance: Importance::DEFAULT,
         score: Score::new(value),
-        parts: vec![ScorePart { name: "importance", raw: value, normalised: value, weight: 1.0, value }],
+        parts: vec![ScorePart { name: "importance", raw: value, normalized: value, weight: 1.0, value }],
         because: InclusionReason::Section,
         withheld: None,
     })
@@ -163,7 +163,7 @@ fn model_fragment(section: Section, writing: &ModelSummary, line: &ModelSummaryL
 
 fn fragment(section: Section, node: &SummaryNode, line: &SummaryLine) -> Fragment {
     let value = Importance::DEFAULT.get();
-    let part = ScorePart { name: "importance", raw: value, normalised: value, weight: 1.0, value };
+    let part = ScorePart { name: "importance", raw: value, normalized: value, weight: 1.0, value };
     Fragment {
         section,
         record: RecordRef::Event(line.source.event),

@@ -1,8 +1,7 @@
 //! Small, predictable stand-ins for parts of the engine.
 
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;

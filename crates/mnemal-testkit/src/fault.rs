@@ -7,11 +7,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, AppendOutcome, AsOf, ContextRequest, ContextSource, Cursor, DeadLetter, Degraded, Edition,
-    Embedder, Entity, EntityFilter, EntityId, Error, ErrorKind, Event, EventCaps, EventFilter, EventId,
-    EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore,
-    Inventory, KeyPrefix, Layer, Learning, LearningDelta, LearningFilter, LearningStore, LogEntry,
-    MentionFilter, MentionRow, ModelId, NodePath, NoteKey, Projection, Receipt, ReceiptId, ReceiptStore,
-    Reranker, Result, SeenRecords, Seq, SessionId, SessionSummary, StaleNode, SummaryDelta, SummaryNode,
+    Embedder, Entity, EntityFilter, EntityId, ErasedNode, Error, ErrorKind, Event, EventCaps, EventFilter,
+    EventId, EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore, IndexBlock, IndexMark,
+    IndexStore, Inventory, KeyPrefix, Layer, Learning, LearningDelta, LearningFilter, LearningStore,
+    LogEntry, MentionFilter, MentionRow, ModelId, NodePath, NoteKey, Projection, Receipt, ReceiptId,
+    ReceiptStore, Reranker, Result, SeenRecords, Seq, SessionId, SessionSummary, SummaryDelta, SummaryNode,
     SummaryStore, Timestamp, Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
@@ -91,9 +91,9 @@ impl SummaryStore for Faulty<dyn SummaryStore> {
         self.part.children(path, limit).await
     }
 
-    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
+    async fn erased_nodes(&self, limit: NonZeroUsize) -> Result<Vec<ErasedNode>> {
         self.misbehave().await?;
-        self.part.stale(limit).await
+        self.part.erased_nodes(limit).await
     }
 
     async fn all(&self) -> Result<Vec<SummaryNode>> {

@@ -1,9 +1,8 @@
 //! HTTP test server on the loopback interface.
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, io};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};

@@ -81,7 +81,7 @@ impl ContextSource for WorkingSource {
             WorkingMemory::new(self.store_of(request), clock, own.clone(), WorkingSettings::default());
         if is_unattended(&own) {
             let items = working.inventory(&own).await?;
-            return Ok(vec![Inventory { shelf: InventoryScope::Own, items: own_items(&own, items) }]);
+            return Ok(vec![Inventory { scope: InventoryScope::Own, items: own_items(&own, items) }]);
         }
         let (patrol, subagent) = (KeyPrefix::new(PATROL)?, KeyPrefix::new(SUBAGENT)?);
         let shelves = [own.clone(), patrol.clone(), subagent.clone()];
@@ -90,9 +90,9 @@ impl ContextSource for WorkingSource {
         let mut outlines: Vec<WorkingItem> = below(&subagent);
         outlines.retain(|item| item.key.as_str().ends_with(OUTLINE));
         Ok(vec![
-            Inventory { shelf: InventoryScope::Own, items: own_items(&own, below(&own)) },
-            Inventory { shelf: InventoryScope::Patrol, items: others(below(&patrol)) },
-            Inventory { shelf: InventoryScope::Outlines, items: others(outlines) },
+            Inventory { scope: InventoryScope::Own, items: own_items(&own, below(&own)) },
+            Inventory { scope: InventoryScope::Patrol, items: others(below(&patrol)) },
+            Inventory { scope: InventoryScope::Outlines, items: others(outlines) },
         ])
     }
 }

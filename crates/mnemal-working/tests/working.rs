@@ -420,7 +420,7 @@ fn a_conversation_is_told_what_concerns_its_kind_and_never_a_value() {
         WorkingSource::new(store, Arc::clone(&desk.steady)).with_unnamed(none, prefix("session/cli:2"));
     let told = |request: &ContextRequest| {
         let inventories = done(source.inventories(request)).unwrap();
-        let one = |inventory: Inventory| (inventory.shelf, inventory.items.join("; "));
+        let one = |inventory: Inventory| (inventory.scope, inventory.items.join("; "));
         inventories.into_iter().map(one).collect::<Vec<_>>()
     };
     let patrol = (InventoryScope::Patrol, "patrol/disk/full, expires in 5m0s".to_owned());

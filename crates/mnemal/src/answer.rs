@@ -14,7 +14,7 @@ use mnemal_recall::{
     Boosts, Cutoff, Diversity, Expand, Mode, RERANKED, RecallRequest, RecallResult, UsedMode, rerank,
 };
 
-use crate::embedding::QueryVector;
+use crate::embedding::EmbeddedQuestion;
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::secondary::merged;
@@ -145,7 +145,7 @@ impl RecallCall {
 
     /// Passes the answer of [`embed_query`](Memory::embed_query). When it holds no vector, the in-process embedder makes one, and
     /// the answer carries the gap.
-    pub fn embedded(mut self, asked: Degraded<Option<QueryVector>>) -> Self {
+    pub fn embedded(mut self, asked: Degraded<Option<EmbeddedQuestion>>) -> Self {
         self.request.query_vector = self.asked.merge(asked).map(|asked| (asked.model, asked.vector));
         self
     }
@@ -396,7 +396,7 @@ impl ContextCall {
 
     /// Passes the answer of [`embed_query`](Memory::embed_query). When it holds no vector, the in-process embedder makes one, and
     /// the context carries the gap.
-    pub fn embedded(mut self, asked: Degraded<Option<QueryVector>>) -> Self {
+    pub fn embedded(mut self, asked: Degraded<Option<EmbeddedQuestion>>) -> Self {
         self.query_vector = self.asked.merge(asked).map(|asked| (asked.model, asked.vector));
         self
     }

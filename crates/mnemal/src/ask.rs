@@ -14,7 +14,7 @@ use mnemal_recall::{Hit, MatchReason};
 use mnemal_text::sentences;
 
 use crate::answer::{ContextCall, RecallCall};
-use crate::embedding::QueryVector;
+use crate::embedding::EmbeddedQuestion;
 use crate::memory::Memory;
 
 /// Token budget of the context that is searched for the answer. Source: own choice, more lines than an answer may have.
@@ -81,7 +81,7 @@ impl AskCall {
     }
 
     /// Passes the answer of [`embed_query`](Memory::embed_query).
-    pub fn embedded(mut self, asked: Degraded<Option<QueryVector>>) -> Self {
+    pub fn embedded(mut self, asked: Degraded<Option<EmbeddedQuestion>>) -> Self {
         self.context = self.context.embedded(asked.clone());
         self.recall = self.recall.embedded(asked);
         self

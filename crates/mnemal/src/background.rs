@@ -64,7 +64,7 @@ impl Engine {
     /// Runs the background work of this space until `stop` is ready. It runs a step of [`maintain`](Self::maintain) about once a minute,
     /// and without a pause while the graph or the summaries are behind the log. It scans the inbox every five seconds and on each
     /// notification. Passes that ask a model run every six hours, and other work does not wait for them. Conversations are
-    /// compressed when they are due.
+    /// compressed when they are due, and the vector index is kept up to date, if it is one that is built.
     ///
     /// The host spawns and joins this future; it spawns nothing itself. A step is postponed at most once while a conversation is
     /// active; an idle space gets one step in ten minutes. Failed work is retried with growing delays. The schedule of cycles is

@@ -315,7 +315,7 @@ impl Builder {
         let user_graphs = user_graphs(&stores, &extractor, &self.owner, &self.clock);
         let context = self.context(&answering, (read_by, user_graphs.as_ref()), &steady, key.clone());
         let mut projectors = projectors(&stores, &self.settings);
-        projectors.extend(self.ports.projectors.iter().cloned());
+        projectors.extend(self.own_projectors());
         let background = self.background()?;
         let model = self.model(&stores, &key)?;
         let graph_projector = graph_projector(&stores, &extractor, &self.owner);
@@ -416,6 +416,11 @@ impl Builder {
             self.key_file.get_or_insert(path);
         }
         self
+    }
+
+    /// Returns the time limit of a context source, which may wait for two guarded parts in sequence, and of a host's projector.
+    fn source_deadline(&self) -> Duration {
+        self.settings.recall.part_deadline() * 3
     }
 
     fn has(&self, layer: Layer) -> bool {
@@ -660,8 +665,7 @@ impl Builder {
             sources.push(Arc::new(working::source(store, steady)));
         }
         sources.extend(self.ports.sources.iter().cloned());
-        // A source may wait for two guarded parts in sequence.
-        let deadline = self.settings.recall.part_deadline() * 3;
+        let deadline = self.source_deadline();
         let guard =
             |source| Arc::new(GuardedPort::new(source, &self.clock, deadline)) as Arc<dyn ContextSource>;
         AssemblerParts {

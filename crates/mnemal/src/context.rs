@@ -7,9 +7,8 @@ pub use crate::why::{CandidateGate, ContextOutcome, ReceiptCheck, Why, WhyNot};
 pub use mnemal_context::{
     Block, Context, FencedBlock, Format, SectionUse, Wording, line_number, prefix_share,
 };
-pub use mnemal_core::marker;
 pub use mnemal_core::{
     BlockKind, BlockReceipt, ContextRequest, Fragment, InclusionReason, Inventory, InventoryScope, Label,
     Omitted, OmittedReason, Receipt, ReceiptLine, ReceiptSeal, RecordRef, Remark, RepeatPolicy, ScorePart,
-    Section, SeenRecord, SeenRecords,
+    Section, SeenRecord, SeenRecords, marker,
 };

@@ -4,6 +4,7 @@ pub use mnemal_dream::{
     Assessment, Cycle as DreamCycle, CycleMode as DreamMode, Dreamer, Family as DreamFamily, Finding,
     INVARIANTS, Invariant, Pace, ProposalOutcome as DreamOutcome, Refusal, Sample as DreamSample, Severity,
 };
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 use std::pin::pin;
@@ -256,7 +257,7 @@ impl Engine {
     /// Returns the model-based digest writer, if it is enabled and configured.
     fn digest_writer(&self) -> Option<DigestWriter> {
         let model = self.parts().model.as_ref().filter(|_| self.settings().dream.digests_by_model)?;
-        Some(DigestWriter { consultant: model.consultant.clone(), writer: Arc::clone(&model.digester) })
+        Some(DigestWriter { caller: model.caller.clone(), writer: Arc::clone(&model.digester) })
     }
 
     /// Makes rule-based digests of the texts ingested since the last ones; none when digests are off, or when a model makes them.
@@ -296,7 +297,7 @@ impl Engine {
     /// Returns the model-based insight writer, if it is enabled and configured.
     fn insight_writer(&self) -> Option<InsightWriter> {
         let model = self.parts().model.as_ref().filter(|_| self.settings().dream.insights_by_model)?;
-        Some(InsightWriter { consultant: model.consultant.clone(), writer: Arc::clone(&model.connector) })
+        Some(InsightWriter { caller: model.caller.clone(), writer: Arc::clone(&model.connector) })
     }
 
     /// Returns which of these notes were already reviewed for insights: those whose event is at or before the position of that

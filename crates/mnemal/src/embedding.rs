@@ -31,7 +31,7 @@ pub enum EmbeddedBy {
 
 /// The vector of a question, with the model that made it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QueryVector {
+pub struct EmbeddedQuestion {
     /// The model.
     pub model: ModelId,
     /// The values, of length 1.
@@ -81,7 +81,7 @@ impl Memory {
     /// request and returns by the deadline. It returns a gap instead of a vector when there is no endpoint, when the endpoint
     /// fails, is late or paused after failures, or when its model covers too few events of this space (`Stale`), in which case it
     /// is not even asked. The read then uses the in-process embedder.
-    pub async fn embed_query(&self, text: &str, deadline: Duration) -> Degraded<Option<QueryVector>> {
+    pub async fn embed_query(&self, text: &str, deadline: Duration) -> Degraded<Option<EmbeddedQuestion>> {
         match self.engine.query_vector(text, deadline).await {
             Ok(vector) => Degraded::whole(Some(vector)),
             Err(cause) => Degraded { value: None, gaps: vec![Gap { layer: Layer::Vector, cause }] },
@@ -114,7 +114,7 @@ impl Engine {
         }
     }
 
-    async fn query_vector(&self, text: &str, deadline: Duration) -> Result<QueryVector, GapCause> {
+    async fn query_vector(&self, text: &str, deadline: Duration) -> Result<EmbeddedQuestion, GapCause> {
         let background = self.parts().background.as_ref().ok_or(GapCause::NotConfigured)?;
         let model = background.model();
         let late = |_| GapCause::TimedOut(deadline);
@@ -135,7 +135,7 @@ impl Engine {
         })?;
         let vector = answer.into_iter().next();
         let vector = vector.ok_or_else(|| Error::internal("an embedder answered nothing for a text"))?;
-        Ok(QueryVector { model: model.clone(), vector })
+        Ok(EmbeddedQuestion { model: model.clone(), vector })
     }
 
     fn searcher(&self) -> Result<&Recall> {

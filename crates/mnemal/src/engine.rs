@@ -257,7 +257,7 @@ impl Engine {
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer, or a step does not rebuild a node; nodes that were rebuilt stay.
-    pub(crate) async fn rebuild_stale_summaries(&self) -> Result<()> {
+    pub(crate) async fn rebuild_erased_summaries(&self) -> Result<()> {
         let (Slot::Filled(projector), Slot::Filled(summaries)) =
             (&self.0.summary_projector, &self.0.stores.summaries)
         else {
@@ -265,14 +265,14 @@ impl Engine {
         };
         let mut before = Vec::new();
         loop {
-            let stale = summaries.stale(NonZeroUsize::MIN).await?;
-            if stale.is_empty() {
+            let erased = summaries.erased_nodes(NonZeroUsize::MIN).await?;
+            if erased.is_empty() {
                 return Ok(());
             }
-            if stale == before {
+            if erased == before {
                 return Err(Error::new(ErrorKind::Unavailable, "a summary was not made anew"));
             }
-            before = stale;
+            before = erased;
             let _progress = projector.step(mnemal_summaries::CYCLE).await?;
         }
     }

@@ -8,6 +8,7 @@ pub use mnemal_core::{
 pub use mnemal_extract::{
     Author, ImportanceCue, OwnWords, Segment, SpeakerLabel, TextSummary, speaker_label, summarize_text,
 };
+
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 

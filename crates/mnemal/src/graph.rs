@@ -12,6 +12,7 @@ pub use mnemal_graph::{
     CardinalityEvidence, CardinalityOrigin, Cooccurrence, DuplicateReason, FactExplanation, Graph,
     MentionStats, MergeProposal, Neighborhood, Path, ReachedEntity, Suggestion, Topic,
 };
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -8,6 +8,7 @@ pub use mnemal_core::{
 pub use mnemal_learnings::{
     LearningOrigin, Objective, ProfileHeading, Sentiment, THIS_CONVERSATION, is_about_user, recommendation,
 };
+
 use std::sync::Arc;
 
 use mnemal_core::{

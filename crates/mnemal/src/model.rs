@@ -1,11 +1,12 @@
 //! Language models: calls, prompts, costs.
 
 pub use mnemal_core::{
-    BackgroundPermit, CachingModel, CallOutcome, Completion, ModelCall, Prompt, Purpose, Usage, unusable,
+    BackgroundPermit, CallOutcome, Completion, ModelCall, ModelCaller, Prompt, Purpose, Usage, unusable,
 };
 #[cfg(feature = "http")]
 pub use mnemal_providers::ApiKey;
 pub use mnemal_providers::{ModelCaps, ModelUsage, RequestCounts};
+
 mod undo;
 
 use std::collections::BTreeMap;
@@ -93,7 +94,7 @@ impl Engine {
             of.usage.received = of.usage.received + call.usage.received;
         }
         Ok(ModelStatus {
-            model: self.parts().model.as_ref().map(|one| one.consultant.model.model().clone()),
+            model: self.parts().model.as_ref().map(|one| one.caller.model.model().clone()),
             caps: self.settings().llm.caps(),
             spent: ModelUsage::count(ledger, now).await?,
             calls: calls.into_values().collect(),
@@ -123,7 +124,7 @@ impl Engine {
             most: CHECKED,
         };
         let tokens = TokenCount((CHECKED + CHECKING).0 * CHECKS);
-        model.consultant.model.complete(&mut BackgroundPermit::issue(CHECKS, tokens), &prompt).await
+        model.caller.model.complete(&mut BackgroundPermit::issue(CHECKS, tokens), &prompt).await
     }
 
     /// Returns the passes that ask the model.
@@ -136,7 +137,7 @@ impl Engine {
                 embedder: self.parts().embedder.clone(),
                 ledger: stores.ledger.clone(),
                 clock: Arc::clone(&self.parts().clock),
-                consultant: model.consultant.clone(),
+                caller: model.caller.clone(),
                 writer: Arc::clone(&model.merger),
                 wording: self.wording(),
             }));
@@ -160,7 +161,7 @@ impl Engine {
                 learnings: Arc::clone(learnings),
                 ledger: stores.ledger.clone(),
                 clock: Arc::clone(&self.parts().clock),
-                consultant: model.consultant.clone(),
+                caller: model.caller.clone(),
                 judge: Arc::clone(&model.judge),
                 infers_preferences: self.settings().dream.infer_preferences,
             }));
@@ -171,8 +172,8 @@ impl Engine {
             passes.push(Arc::new(ObjectivesPass {
                 events: Arc::clone(events),
                 ledger: stores.ledger.clone(),
-                consultant: model.consultant.clone(),
-                appraiser: Arc::clone(&model.appraiser),
+                caller: model.caller.clone(),
+                evaluator: Arc::clone(&model.evaluator),
             }));
         }
         if let (Slot::Filled(events), Slot::Filled(summaries), SummaryBy::Llm) =
@@ -183,7 +184,7 @@ impl Engine {
                 summaries: Arc::clone(summaries),
                 ledger: stores.ledger.clone(),
                 clock: Arc::clone(&self.parts().clock),
-                consultant: model.consultant.clone(),
+                caller: model.caller.clone(),
                 writer: Arc::clone(&model.writer),
             }));
         }
@@ -222,7 +223,7 @@ impl Memory {
 /// A model and its tasks.
 #[derive(Debug)]
 pub(crate) struct Model {
-    pub(crate) consultant: CachingModel,
+    pub(crate) caller: ModelCaller,
     pub(crate) reader: ModelReader,
     /// Merges several notes into one.
     pub(crate) merger: Arc<dyn Summarizer>,
@@ -237,7 +238,7 @@ pub(crate) struct Model {
     /// Judges notes and messages.
     pub(crate) judge: Arc<dyn NoteJudge>,
     /// Evaluates completed tasks.
-    pub(crate) appraiser: Arc<dyn TaskEvaluator>,
+    pub(crate) evaluator: Arc<dyn TaskEvaluator>,
 }
 
 /// The parts that a model is wired with.
@@ -255,7 +256,7 @@ pub(crate) struct ModelParts<'a> {
     pub(crate) digester: Arc<dyn ModelDigester>,
     pub(crate) writer: Arc<dyn SummaryEditor>,
     pub(crate) judge: Arc<dyn NoteJudge>,
-    pub(crate) appraiser: Arc<dyn TaskEvaluator>,
+    pub(crate) evaluator: Arc<dyn TaskEvaluator>,
     pub(crate) settings: &'a LlmSettings,
     pub(crate) tally: &'a Arc<RequestTally>,
 }
@@ -275,17 +276,17 @@ pub(crate) fn wired(parts: ModelParts<'_>) -> Option<Model> {
         parts.settings.caps(),
     )
     .counted_in(Arc::clone(parts.tally));
-    let consultant = CachingModel { model: Arc::new(capped), cache: parts.completions.clone() };
+    let caller = ModelCaller { model: Arc::new(capped), cache: parts.completions.clone() };
     Some(Model {
-        reader: ModelReader::new(consultant.clone(), parts.extractor),
-        consultant,
+        reader: ModelReader::new(caller.clone(), parts.extractor),
+        caller,
         merger: parts.merger,
         connector: parts.connector,
         condenser: parts.condenser,
         digester: parts.digester,
         writer: parts.writer,
         judge: parts.judge,
-        appraiser: parts.appraiser,
+        evaluator: parts.evaluator,
     })
 }
 

@@ -2,7 +2,7 @@
 
 pub use crate::answer::RecallCall;
 pub use crate::ask::{Answer, AskCall, Quote};
-pub use crate::embedding::{Backlog, EmbeddedBy, Estimate, Generation, QueryVector};
+pub use crate::embedding::{Backlog, EmbeddedBy, EmbeddedQuestion, Estimate, Generation};
 pub use crate::read_state::{ReadMark, ReadState};
 pub use crate::should_recall::asks_something;
 pub use mnemal_core::{

@@ -3,11 +3,12 @@
 pub use crate::compress::{
     CompressCall, CompressedSession, Conversations, Draft, Method, PromptTurn, TimelineEntry,
 };
-pub use mnemal_core::{NodePath, StaleNode, SummaryDelta, SummaryLine, SummaryNode};
+pub use mnemal_core::{ErasedNode, NodePath, SummaryDelta, SummaryLine, SummaryNode};
 pub use mnemal_summaries::compress::CompressionReason;
 pub use mnemal_summaries::{
     ModelSummary, ModelSummaryLine, Summaries, SummaryState, render as render_summary,
 };
+
 mod on_read;
 
 use std::sync::Arc;

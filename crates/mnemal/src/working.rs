@@ -2,6 +2,7 @@
 
 pub use mnemal_core::{ExpiryError, KeyPrefix, WorkingEntry, WorkingKey};
 pub use mnemal_working::{PutOptions, PutOutcome, WorkingItem, WorkingMemory, WorkingQuery};
+
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 

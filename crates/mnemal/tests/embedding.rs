@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use mnemal::events::Selector;
 use mnemal::model::{BackgroundPermit, CallOutcome};
 use mnemal::ports::{BackgroundEmbedder, Embedder as _};
-use mnemal::recall::{EmbeddedBy, Generation, QueryVector};
+use mnemal::recall::{EmbeddedBy, EmbeddedQuestion, Generation};
 use mnemal::types::{Degraded, GapCause, InstallationKey, Layer, ModelId, OwnerId, TokenCount};
 use mnemal::{Engine, Error, ErrorKind, Gap, Memory, Message, RecallResult, Result, Scope, SpaceId};
 use mnemal_store::{MemoryStore, Stores};
@@ -251,7 +251,7 @@ async fn a_read_through_the_endpoint_is_a_read_with_its_vector() {
     let asked = memory.embed_query("which pear is green", DEADLINE).await;
     assert_eq!(remote.requests(), before + 1);
     let vector = remote.vector("which pear is green").await;
-    assert_eq!(asked.value, Some(QueryVector { model: model("far"), vector: vector.clone() }));
+    assert_eq!(asked.value, Some(EmbeddedQuestion { model: model("far"), vector: vector.clone() }));
     let through = memory.recall("which pear is green").embedded(asked.clone()).await.unwrap();
     let handed_in =
         memory.recall("which pear is green").query_vector(model("far"), vector.clone()).await.unwrap();

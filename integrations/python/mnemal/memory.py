@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .client import AsyncClient, Client
-from .operations import Answer, Context, Erasure, Gap, Hit, Recalled, Stored, StoredMessages
+from .operations import Answer, Context, Erasure, Gap, Hit, RecallResult, Stored, StoredMessages
 
 
 class Hits(list[Hit]):
     """What was found, best first; `gaps` are the layers that could not answer in full, `answer` is all that the server said."""
 
-    def __init__(self, answer: Recalled):
+    def __init__(self, answer: RecallResult):
         super().__init__(answer["hits"])
         self.answer = answer
         self.gaps: list[Gap] = answer.get("gaps", [])

@@ -928,7 +928,7 @@ RenameEntity = TypedDict('RenameEntity', {
 }, total=False)
 
 ScorePart = TypedDict('ScorePart', {
-    "normalised": 'float',
+    "normalized": 'float',
     "raw": 'float',
     "signal": 'str',
     "value": 'float',

@@ -9,13 +9,13 @@ import type {
   NewMemory,
   Question,
   Recall,
-  Recalled,
+  RecallResult,
   Stored,
   StoredMessages,
 } from './operations.js';
 
 /** What was found, best first; `gaps` are the layers that could not answer in full, `answer` is all that the server said. */
-export type Hits = Hit[] & { readonly gaps: Gap[]; readonly answer: Recalled };
+export type Hits = Hit[] & { readonly gaps: Gap[]; readonly answer: RecallResult };
 
 /** The ids of events that were stored; `gaps` are the layers that could not take them in, `answer` is all that was said. */
 export type Events = string[] & { readonly gaps: Gap[]; readonly answer: StoredMessages };

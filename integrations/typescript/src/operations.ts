@@ -1632,7 +1632,7 @@ export interface RenameEntity {
 /** One summand of a score. */
 export interface ScorePart {
   /** Between 0 and 1. */
-  normalised: number;
+  normalized: number;
   /** As it was measured. */
   raw: number;
   /** Which. */

@@ -52,7 +52,7 @@ struct ExtractedText {
     text: String,
     zone: Zone,
     found: Extraction,
-    /// The digest and importance of the text, if `--explain` asks for them and the dropped claims.
+    /// The digest and importance of the text, if `--explain` asks for them and the remarks.
     explained: Option<TextSummary>,
 }
 
@@ -64,7 +64,7 @@ struct ExtractionForm {
     #[serde(skip_serializing_if = "Option::is_none")]
     segments: Option<Vec<SegmentForm>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    dropped: Option<Vec<String>>,
+    remarks: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gist: Option<TextSummaryForm>,
 }
@@ -144,7 +144,7 @@ impl ExtractedText {
             mentions: self.found.mentions.iter().map(mention).collect(),
             preferences: self.wishes(),
             segments: self.explained.is_some().then(|| self.segments()),
-            dropped: self.explained.is_some().then(|| self.found.remarks.clone()),
+            remarks: self.explained.is_some().then(|| self.found.remarks.clone()),
             gist: self.gist(),
         }
     }
@@ -251,7 +251,7 @@ impl ExtractedText {
                 let text = one_line(&segment.text);
                 lines.push(format!("{}{name}, {}: {text}", segment.author, segment.reason));
             }
-            lines.extend(self.found.remarks.iter().map(|remark| format!("dropped: {remark}")));
+            lines.extend(self.found.remarks.iter().map(|remark| format!("remark: {remark}")));
             lines.extend(gist.summary.iter().map(|sentence| format!("in short: {sentence}")));
             lines.push(format!("about: {}", gist.topics.join(", ")));
             lines.push(format!("importance {:.1}: {}", gist.importance, gist.signs.join(", ")));

@@ -30,7 +30,7 @@ pub(super) fn run(call: &Models, output: &Output) -> Result<u8> {
             let files = added.into_iter().chain(paths::packaged_model(READER));
             let found: Vec<ModelForm> = files.map(|file| form(&file)).collect::<Result<_>>()?;
             output.list(&found, &found, || match found.as_slice() {
-                [] => "no model was added".to_owned(),
+                [] => "no model".to_owned(),
                 found => found.iter().map(line).collect::<Vec<_>>().join("\n"),
             })?;
         }
@@ -42,7 +42,8 @@ pub(super) fn run(call: &Models, output: &Output) -> Result<u8> {
         }
         Models::Remove => {
             if !target.is_file() {
-                return Err(Error::new(ErrorKind::NotFound, "no trained reader was added").into());
+                let what = "no trained reader was added; `extract.reader = \"none\"` turns off one that came with the program";
+                return Err(Error::new(ErrorKind::NotFound, what).into());
             }
             let gone = form(&target)?;
             fs::remove_file(&target).with_context(|| format!("{} was not removed", target.display()))?;

@@ -157,7 +157,7 @@ fn format_outcome(form: &WhyForm) -> String {
             let _written = write!(
                 text,
                 "\n  {:<10} {:>7.3} × {:.3} = {:.3}",
-                part.signal, part.normalised, part.weight, part.value
+                part.signal, part.normalized, part.weight, part.value
             );
         }
         return text;

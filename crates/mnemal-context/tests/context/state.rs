@@ -4,8 +4,8 @@ use mnemal_core::{Inventory, InventoryScope, Layer, Section, TokenCount, Within}
 
 use crate::fakes::{Script, assemble, external, fragment, items, note, offering, parts, request, shown};
 
-fn inventory(shelf: InventoryScope, items: &[&str]) -> Inventory {
-    Inventory { shelf, items: items.iter().map(|item| (*item).to_owned()).collect() }
+fn inventory(scope: InventoryScope, items: &[&str]) -> Inventory {
+    Inventory { scope, items: items.iter().map(|item| (*item).to_owned()).collect() }
 }
 
 fn stock() -> Vec<Inventory> {
@@ -59,7 +59,7 @@ fn inventories_are_reason_enough_for_a_block_and_empty_ones_are_not() {
 #[test]
 fn inventories_take_their_share_and_say_how_many_did_not_fit() {
     let many: Vec<String> = (0..50).map(|number| format!("key{number}, expires in 4m")).collect();
-    let own = Inventory { shelf: InventoryScope::Own, items: many };
+    let own = Inventory { scope: InventoryScope::Own, items: many };
     let recall = |count: u64| {
         Script::Offer((0..count).map(|n| fragment(Section::Recall, n, &format!("hit {n} of many"))).collect())
     };

@@ -4,11 +4,11 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 
-use crate::{NodePath, Projection, Result, StaleNode, SummaryDelta, SummaryNode};
+use crate::{ErasedNode, NodePath, Projection, Result, SummaryDelta, SummaryNode};
 
 /// The nodes of the summary tree.
 ///
-/// Guarantees: a node whose lines rest on an erased event is not served from the commit of the erase on: it is stale, its words
+/// Guarantees: a node whose lines rest on an erased event is not served from the commit of the erase on: it is erased, its words
 /// are deleted, and it stays so until it is written again or removed.
 /// Not guaranteed: any check of the nodes' content, which is the projector's task.
 #[async_trait]
@@ -29,7 +29,7 @@ pub trait SummaryStore: Projection<SummaryDelta> {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>>;
+    async fn erased_nodes(&self, limit: NonZeroUsize) -> Result<Vec<ErasedNode>>;
 
     /// Returns every node that has a text, by the text of the path.
     ///

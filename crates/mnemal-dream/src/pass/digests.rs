@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    AgentId, BackgroundPermit, CachingModel, Category, Classification, Completion, Cursor, Digest, ErrorKind,
-    Event, EventFilter, EventId, EventKind, EventStore, Importance, LedgerKind, LedgerLine, LedgerStore,
-    MOST_NAMED, MOST_PARTS, ModelDigester, NewEvent, Operation, OperationKind, Pass, PassOutcome, Producer,
+    AgentId, BackgroundPermit, Category, Classification, Completion, Cursor, Digest, ErrorKind, Event,
+    EventFilter, EventId, EventKind, EventStore, Importance, LedgerKind, LedgerLine, LedgerStore, MOST_NAMED,
+    MOST_PARTS, ModelCaller, ModelDigester, NewEvent, Operation, OperationKind, Pass, PassOutcome, Producer,
     PromptHash, Proposal, Result, Role, SessionId, Slot, Tag, Timestamp, UserId, Within,
 };
 
@@ -35,7 +35,7 @@ pub trait Digester: std::fmt::Debug + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub struct DigestWriter {
     /// The model.
-    pub consultant: CachingModel,
+    pub caller: ModelCaller,
     /// Makes the questions and parses the answers.
     pub writer: Arc<dyn ModelDigester>,
 }
@@ -146,11 +146,11 @@ impl DigestsPass {
         let Some(text) = whole(parts) else { return Ok(None) };
         if let Some(by) = *writer {
             let prompt = by.writer.prompt(&text.content);
-            let hash = PromptHash::of(by.consultant.model.model(), &prompt);
+            let hash = PromptHash::of(by.caller.model.model(), &prompt);
             let read = |completion: &Completion| by.writer.parse(&text.content, completion);
-            match by.consultant.ask(permit, &prompt, &from, read).await {
+            match by.caller.ask(permit, &prompt, &from, read).await {
                 Ok(digest) => {
-                    let producer = by.consultant.producer(&by.writer.producer());
+                    let producer = by.caller.producer(&by.writer.producer());
                     let mut proposal = proposal(parts, digest, producer, "a model says what a text says")?;
                     proposal.operation.prompt = Some(hash);
                     return Ok(Some(proposal));

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, CachingModel, Category, Classification, Completion, Cursor, ErrorKind, EventFilter,
-    EventId, EventStore, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerKind,
-    LedgerLine, LedgerStore, OperationKind, Pass, PassOutcome, PromptHash, Proposal, Result, Role, Slot,
+    BackgroundPermit, Category, Classification, Completion, Cursor, ErrorKind, EventFilter, EventId,
+    EventStore, Importance, Learning, LearningFilter, LearningKind, LearningStore, LedgerKind, LedgerLine,
+    LedgerStore, ModelCaller, OperationKind, Pass, PassOutcome, PromptHash, Proposal, Result, Role, Slot,
     Summarizer, Tag, Timestamp, TokenCount, Within,
 };
 use mnemal_text::{fold, jaccard, shingles};
@@ -54,7 +54,7 @@ pub trait Namer: std::fmt::Debug + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub struct InsightWriter {
     /// The model.
-    pub consultant: CachingModel,
+    pub caller: ModelCaller,
     /// Makes the questions and parses the answers.
     pub writer: Arc<dyn Summarizer>,
 }
@@ -309,18 +309,18 @@ impl InsightWriter {
     async fn insight(&self, permit: &mut BackgroundPermit, group: &NoteGroup<'_>) -> Result<Proposal> {
         let parts: Vec<&str> = group.notes.iter().map(|row| row.content.as_str()).collect();
         let prompt = self.writer.prompt(None, &parts, WRITTEN);
-        let hash = PromptHash::of(self.consultant.model.model(), &prompt);
+        let hash = PromptHash::of(self.caller.model.model(), &prompt);
         let rows = group.notes.iter().flat_map(|row| &row.sources);
         let sources: Vec<EventId> = rows.map(|source| source.event).collect();
         let read = |completion: &Completion| self.writer.parse(None, &parts, WRITTEN, completion);
-        let text = self.consultant.ask(permit, &prompt, &sources, read).await?.replace('\n', " ");
+        let text = self.caller.ask(permit, &prompt, &sources, read).await?.replace('\n', " ");
         let mut proposal = proposal(
             InsightsPass::NAME,
             operation_kind(group, IMPORTANCE_BY_MODEL)?,
             "a model says what they show",
             text,
         );
-        proposal.operation.producer = self.consultant.producer(&self.writer.producer());
+        proposal.operation.producer = self.caller.producer(&self.writer.producer());
         proposal.operation.prompt = Some(hash);
         Ok(proposal)
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, CachingModel, Classification, Clock, Cursor, ErrorKind, Event, EventFilter, EventId,
-    EventKind, EventStore, Learning, LearningFilter, LearningStatus, LearningStore, LedgerStore, Level,
+    BackgroundPermit, Classification, Clock, Cursor, ErrorKind, Event, EventFilter, EventId, EventKind,
+    EventStore, Learning, LearningFilter, LearningStatus, LearningStore, LedgerStore, Level, ModelCaller,
     NoteJudge, Operation, OperationKind, Opinion, Pass, PassOutcome, PromptHash, Proposal, Result,
     SkippedGroup, Slot, Timestamp, Within,
 };
@@ -51,7 +51,7 @@ pub struct JudgmentPass {
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The model.
-    pub consultant: CachingModel,
+    pub caller: ModelCaller,
     /// Makes the questions and parses the answers.
     pub judge: Arc<dyn NoteJudge>,
     /// Whether messages are shown.
@@ -119,7 +119,7 @@ impl JudgmentPass {
         let feedback = self.feedback().await?;
         let told: Vec<&str> = feedback.iter().map(|row| row.content.as_str()).collect();
         let prompt = self.judge.prompt(&notes, &texts, &told);
-        let hash = PromptHash::of(self.consultant.model.model(), &prompt);
+        let hash = PromptHash::of(self.caller.model.model(), &prompt);
         let shown = batch.source_events();
         let mut sources: BTreeSet<EventId> = shown.iter().copied().collect();
         // Forgetting one of them also deletes the cached answer.
@@ -127,12 +127,12 @@ impl JudgmentPass {
         sources.extend(rows.flat_map(|row| &row.sources).map(|source| source.event));
         let sources: Vec<EventId> = sources.into_iter().collect();
         let read = |completion: &_| self.judge.parse(&notes, &texts, completion);
-        let opinions = self.consultant.ask(permit, &prompt, &sources, read).await?;
+        let opinions = self.caller.ask(permit, &prompt, &sources, read).await?;
         let proposed = |opinion: Opinion| {
             let (kind, because, text) = batch.operation_kind(opinion)?;
             let operation = Operation {
                 kind,
-                producer: self.consultant.producer(&self.judge.producer()),
+                producer: self.caller.producer(&self.judge.producer()),
                 prompt: Some(hash),
                 shown: shown.clone(),
                 because: because.to_owned(),

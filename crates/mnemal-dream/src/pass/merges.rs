@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, CachingModel, Classification, Clock, Embedder, ErrorKind, EventId, Learning,
-    LearningFilter, LearningStore, LedgerStore, Operation, OperationKind, Pass, PassOutcome, PromptHash,
+    BackgroundPermit, Classification, Clock, Embedder, ErrorKind, EventId, Learning, LearningFilter,
+    LearningStore, LedgerStore, ModelCaller, Operation, OperationKind, Pass, PassOutcome, PromptHash,
     Proposal, Result, SkippedGroup, Slot, Summarizer, Tag, Timestamp, TokenCount, unusable,
 };
 use mnemal_text::{estimate_tokens, jaccard, shingles};
@@ -54,7 +54,7 @@ pub struct MergesPass {
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The model.
-    pub consultant: CachingModel,
+    pub caller: ModelCaller,
     /// Makes the questions and parses the answers.
     pub writer: Arc<dyn Summarizer>,
     /// The words that must be preserved in a text.
@@ -116,12 +116,12 @@ impl MergesPass {
         let tokens: u32 = parts.iter().map(|part| estimate_tokens(part)).sum();
         let budget = TokenCount(tokens.saturating_add(ROOM));
         let prompt = self.writer.prompt(None, &parts, budget);
-        let hash = PromptHash::of(self.consultant.model.model(), &prompt);
+        let hash = PromptHash::of(self.caller.model.model(), &prompt);
         let sources: Vec<EventId> =
             one.sources.iter().chain(&other.sources).map(|source| source.event).collect();
         let is_repaired = AtomicBool::new(false);
         let text = self
-            .consultant
+            .caller
             .ask(permit, &prompt, &sources, |completion| {
                 let text = self.writer.parse(None, &parts, budget, completion)?.replace('\n', " ");
                 let missing = words.missing_specifics(&text, &[one, other]);
@@ -137,7 +137,7 @@ impl MergesPass {
             OperationKind::Merge { notes: vec![first, second], classification: classification(one, other) };
         let operation = Operation {
             kind,
-            producer: self.consultant.producer(&self.writer.producer()),
+            producer: self.caller.producer(&self.writer.producer()),
             prompt: Some(hash),
             shown: vec![first, second],
             because: "a model made one of two near notes".to_owned(),

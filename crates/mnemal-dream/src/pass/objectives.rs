@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, CachingModel, Cursor, ErrorKind, Event, EventFilter, EventId, EventStore, FEWEST_STEPS,
-    LedgerKind, LedgerLine, LedgerStore, MOST_STEPS, NewEvent, Operation, OperationKind, Pass, PassOutcome,
+    BackgroundPermit, Cursor, ErrorKind, Event, EventFilter, EventId, EventStore, FEWEST_STEPS, LedgerKind,
+    LedgerLine, LedgerStore, MOST_STEPS, ModelCaller, NewEvent, Operation, OperationKind, Pass, PassOutcome,
     PromptHash, Proposal, Result, Role, Seq, SkippedGroup, Slot, TaskEvaluator, Trust, Within,
 };
 
@@ -43,9 +43,9 @@ pub struct ObjectivesPass {
     /// How far it was read; without a ledger a cycle begins at the start of the log.
     pub ledger: Slot<dyn LedgerStore>,
     /// The model.
-    pub consultant: CachingModel,
+    pub caller: ModelCaller,
     /// Makes the questions and parses the answers.
-    pub appraiser: Arc<dyn TaskEvaluator>,
+    pub evaluator: Arc<dyn TaskEvaluator>,
 }
 
 /// Task ends after a position.
@@ -118,20 +118,20 @@ impl ObjectivesPass {
         }
         let turns: Vec<EventId> = events.iter().map(|event| event.id).collect();
         let steps: Vec<String> = events.iter().filter_map(Event::body).map(step).collect();
-        let prompt = self.appraiser.prompt(&steps);
-        let hash = PromptHash::of(self.consultant.model.model(), &prompt);
-        let read = |completion: &_| self.appraiser.parse(&steps, completion);
-        let Some(appraisal) = self.consultant.ask(permit, &prompt, &turns, read).await? else {
+        let prompt = self.evaluator.prompt(&steps);
+        let hash = PromptHash::of(self.caller.model.model(), &prompt);
+        let read = |completion: &_| self.evaluator.parse(&steps, completion);
+        let Some(evaluation) = self.caller.ask(permit, &prompt, &turns, read).await? else {
             return Ok(None);
         };
         let operation = Operation {
-            kind: OperationKind::Assess { turns: turns.clone(), score: appraisal.score },
-            producer: self.consultant.producer(&self.appraiser.producer()),
+            kind: OperationKind::Assess { turns: turns.clone(), score: evaluation.score },
+            producer: self.caller.producer(&self.evaluator.producer()),
             prompt: Some(hash),
             shown: turns,
             because: "a model found something to remember of a task that is over".to_owned(),
         };
-        Ok(Some(Proposal { operation, text: appraisal.lesson }))
+        Ok(Some(Proposal { operation, text: evaluation.lesson }))
     }
 }
 

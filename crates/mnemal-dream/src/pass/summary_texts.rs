@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, CachingModel, Clock, ErrorKind, Event, EventId, EventStore, LedgerStore, NodePath,
+    BackgroundPermit, Clock, ErrorKind, Event, EventId, EventStore, LedgerStore, ModelCaller, NodePath,
     Operation, OperationKind, Pass, PassOutcome, PromptHash, Proposal, Result, SkippedGroup, Slot, Source,
     SummaryEditor, SummaryNode, SummaryStore, WrittenLine,
 };
@@ -44,7 +44,7 @@ pub struct SummaryTextsPass {
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The model.
-    pub consultant: CachingModel,
+    pub caller: ModelCaller,
     /// Makes the questions and parses the answers.
     pub writer: Arc<dyn SummaryEditor>,
 }
@@ -116,9 +116,9 @@ impl SummaryTextsPass {
         };
         let before = self.previous_lines(node, history).await?;
         let prompt = self.writer.prompt(&before, &sentences);
-        let hash = PromptHash::of(self.consultant.model.model(), &prompt);
+        let hash = PromptHash::of(self.caller.model.model(), &prompt);
         let read = |completion: &_| self.writer.parse(&before, &sentences, completion);
-        let lines = self.consultant.ask(permit, &prompt, &names, read).await?;
+        let lines = self.caller.ask(permit, &prompt, &names, read).await?;
         let text: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         let operation = Operation {
             kind: OperationKind::Summarize {
@@ -126,7 +126,7 @@ impl SummaryTextsPass {
                 of,
                 rests: lines.iter().map(|line| line.rests.clone()).collect(),
             },
-            producer: self.consultant.producer(&self.writer.producer()),
+            producer: self.caller.producer(&self.writer.producer()),
             prompt: Some(hash),
             shown: names,
             because: "a model wrote a text of the sentences of a summary".to_owned(),

@@ -172,7 +172,7 @@ pub(super) struct Lexicon {
     compounds: Vec<String>,
     /// Words of which one stands wherever a phrase does that tells of a line by itself; see [`ALONE`].
     keys: HashSet<Box<str>, WordHashBuilder>,
-    sieve: Prefilter,
+    prefilter: Prefilter,
     /// Words that only look like such compounds: "Kontext".
     simple: HashSet<String>,
 }
@@ -245,7 +245,7 @@ impl Lexicon {
     /// Returns whether words may have a phrase that tells of a line by itself.
     pub(super) fn may_tell(&self, words: &[Word<'_>]) -> bool {
         words.iter().any(|word| {
-            self.sieve.meets(word.sieve()) && self.keys.contains(&*word.lower)
+            self.prefilter.meets(word.prefilter()) && self.keys.contains(&*word.lower)
                 || self.ending(&word.lower).is_some_and(|end| self.keys.contains(end))
         })
     }
@@ -268,7 +268,7 @@ impl Lexicon {
         self.phrases.add_steps(cue, line.starts_with('^'), &steps);
         if ALONE.contains(&cue) {
             for key in keys.iter() {
-                self.sieve = self.sieve.with(Prefilter::of(start(key)));
+                self.prefilter = self.prefilter.with(Prefilter::of(start(key)));
                 self.keys.insert(key.clone());
             }
         }

@@ -188,7 +188,7 @@ impl Pattern {
 /// Returns the beginnings of the words of a step that must stand.
 fn need(part: &Part) -> Option<Prefilter> {
     match part {
-        Part::Words(step) if !step.is_optional => Some(step.sieve),
+        Part::Words(step) if !step.is_optional => Some(step.prefilter),
         _ => None,
     }
 }

@@ -67,7 +67,7 @@ impl Branch {
         let mut first = Ids::default();
         let is_known = firsts(&items, lexicon, &mut first);
         let first = if is_known {
-            first.iter().map(sieve).fold(Prefilter::default(), Prefilter::with)
+            first.iter().map(prefilter).fold(Prefilter::default(), Prefilter::with)
         } else {
             Prefilter::ALL
         };
@@ -77,7 +77,7 @@ impl Branch {
     /// Returns whether it may match from a word on; without one only what starts with no word in particular does.
     fn may_start(&self, token: Option<&Token>) -> bool {
         match token {
-            Some(token) => self.first.meets(sieve(token.id)),
+            Some(token) => self.first.meets(prefilter(token.id)),
             None => self.first == Prefilter::ALL,
         }
     }
@@ -359,7 +359,7 @@ impl<T: Copy> Patterns<T> {
             }
             let needs = needs
                 .iter()
-                .map(|ids| ids.iter().map(sieve).fold(Prefilter::default(), Prefilter::with))
+                .map(|ids| ids.iter().map(prefilter).fold(Prefilter::default(), Prefilter::with))
                 .collect();
             self.lines.push(PatternLine { tag, items, needs });
         }
@@ -368,7 +368,7 @@ impl<T: Copy> Patterns<T> {
 
     /// Returns the lines of which a sentence has the words that they need, with a few others.
     fn open(&self, tokens: &[Token]) -> Ids {
-        let has = tokens.iter().map(|token| sieve(token.id)).fold(Prefilter::default(), Prefilter::with);
+        let has = tokens.iter().map(|token| prefilter(token.id)).fold(Prefilter::default(), Prefilter::with);
         let is_open = |line: &PatternLine<T>| line.needs.iter().all(|need| need.meets(has));
         let mut open = self.needless.clone();
         for token in tokens {
@@ -446,7 +446,7 @@ fn put(lines: &mut Vec<Vec<usize>>, word: u32, line: usize) {
 }
 
 /// Returns the mark of a word by its number.
-fn sieve(id: u32) -> Prefilter {
+fn prefilter(id: u32) -> Prefilter {
     Prefilter::of(u64::from(id))
 }
 

@@ -58,18 +58,18 @@ const QUOTATION_WORDS: usize = 3;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
     all: HashSet<Box<str>, WordHashBuilder>,
-    sieve: Prefilter,
+    prefilter: Prefilter,
 }
 
 impl Words {
     /// Returns whether a word is in the list.
     pub(crate) fn contains(&self, word: &str) -> bool {
-        self.sieve.meets(Prefilter::of(start(word))) && self.all.contains(word)
+        self.prefilter.meets(Prefilter::of(start(word))) && self.all.contains(word)
     }
 
     /// Returns whether a word of a text is in the list.
     pub(crate) fn holds(&self, word: &Word<'_>) -> bool {
-        self.sieve.meets(word.sieve()) && self.all.contains(&*word.lower)
+        self.prefilter.meets(word.prefilter()) && self.all.contains(&*word.lower)
     }
 
     /// Returns whether there is no word in it.
@@ -86,7 +86,7 @@ impl Words {
 impl Extend<Box<str>> for Words {
     fn extend<I: IntoIterator<Item = Box<str>>>(&mut self, words: I) {
         for word in words {
-            self.sieve = self.sieve.with(Prefilter::of(start(&word)));
+            self.prefilter = self.prefilter.with(Prefilter::of(start(&word)));
             self.all.insert(word);
         }
     }

@@ -393,5 +393,5 @@ fn answers(parts: &[ScorePart]) -> bool {
 }
 
 fn part(name: &'static str, raw: f32, weight: f32) -> ScorePart {
-    ScorePart { name, raw, normalised: raw, weight, value: raw * weight }
+    ScorePart { name, raw, normalized: raw, weight, value: raw * weight }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    BackgroundPermit, CachingModel, Completion, EntityKind, Extraction, ExtractionContext, LanguageModel,
+    BackgroundPermit, Completion, EntityKind, Extraction, ExtractionContext, LanguageModel, ModelCaller,
     ModelExtractor, ModelId, Pass as _, Producer, Prompt, Purpose, Result, Slot, TokenCount, Usage,
     Utterance,
 };
@@ -62,12 +62,12 @@ impl LanguageModel for SilentModel {
 fn contexts(life: &Life) -> Vec<ExtractionContext> {
     let extractor = Arc::new(RecordingModel::default());
     let model = Arc::new(SilentModel(ModelId::new("silent").unwrap()));
-    let consultant = CachingModel { model, cache: Slot::Empty };
+    let caller = ModelCaller { model, cache: Slot::Empty };
     let pass = ModelExtractionPass {
         events: life.store.clone(),
         graph: life.store.clone(),
         ledger: Slot::Empty,
-        reader: ModelReader::new(consultant, Arc::<RecordingModel>::clone(&extractor)),
+        reader: ModelReader::new(caller, Arc::<RecordingModel>::clone(&extractor)),
         batch: NonZeroUsize::new(20).unwrap(),
     };
     let mut permit = mnemal_testkit::permit(20);

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use mnemal_core::{
-    AsOf, ContextRequest, ContextSource as _, Embedder, ErrorKind, Fragment, InclusionReason, Layer, Level,
-    ModelId, Origin, RepeatPolicy, Section, SessionId, Slot, Timestamp, TokenCount, Within,
+    AsOf, ContextRequest, ContextSource as _, Decision, Degraded, Embedder, Error, ErrorKind, EventKind,
+    Fragment, InclusionReason, Layer, LearningKind, Level, ModelId, Origin, RepeatPolicy, Result, Section,
+    SessionId, Slot, Timestamp, TokenCount, Within,
 };
-use mnemal_core::{Decision, Degraded, Error, EventKind, LearningKind, Result};
 use mnemal_learnings::PreferenceSource;
 
 use crate::log::{Space, now, remember};

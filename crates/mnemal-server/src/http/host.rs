@@ -32,6 +32,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const TEND_EVERY: Duration = Duration::from_secs(30);
 /// Idle time after which a space gets no more upkeep. Source: own default, that after which idle spaces are closed.
 const IDLE: Duration = Duration::from_mins(1);
+/// Time for the vector index of one space before the next space has its turn. Source: own choice.
+const BUILDING: Duration = Duration::from_secs(5);
 
 /// Authentication settings, with the keys.
 #[derive(Clone, Debug)]
@@ -268,6 +270,32 @@ impl Host {
                         Err(error) => {
                             tracing::info!(kind = error.kind().as_str(), "conversations were not compressed");
                         }
+                    },
+                    _ = ending.wait_for(|ending| *ending) => return,
+                }
+            }
+        }
+    }
+
+    /// Builds the vector indexes of other spaces in use, until the server stops; it holds no lease, because each process
+    /// builds its own.
+    pub(crate) async fn build_vector_indexes(&self) {
+        let mut ending = self.ending.subscribe();
+        let every = self.spaces.pace().every;
+        let mut pause = every;
+        while tokio::time::timeout(pause, ending.wait_for(|ending| *ending)).await.is_err() {
+            pause = every;
+            let attended = self.always_on().unwrap_or_default();
+            for space in self.open_spaces().into_iter().filter(|space| !attended.contains(space)) {
+                let work = async { self.spaces.open(&space).await?.engine().build_vector_index().await };
+                tokio::select! {
+                    built = tokio::time::timeout(BUILDING, work) => match built {
+                        Ok(Ok(())) => {}
+                        Ok(Err(error)) => {
+                            tracing::info!(kind = error.kind().as_str(), "a vector index was not built");
+                        }
+                        // What is built stays, and the rest follows after the other spaces.
+                        Err(_late) => pause = Duration::ZERO,
                     },
                     _ = ending.wait_for(|ending| *ending) => return,
                 }

@@ -28,8 +28,7 @@ use crate::http::reply::Reply;
 use crate::http::route::{Authorization, Label, RequestBody, Route};
 #[cfg(unix)]
 use crate::http::stdio_proxy::{self, ProxyTargets};
-use crate::http::user_scope;
-use crate::http::{body, mcp, route};
+use crate::http::{body, mcp, route, user_scope};
 use crate::settings::{AuthMode, ServerSettings};
 
 /// Maximum length of an address. Source: own default, that of common servers.

@@ -129,7 +129,8 @@ impl Server {
         let host = Arc::clone(&self.host);
         let tending = tokio::spawn(async move {
             let attending = async {
-                join(Box::pin(host.run_background(&owner)), Box::pin(host.compress())).await;
+                let others = join(Box::pin(host.compress()), Box::pin(host.build_vector_indexes()));
+                join(Box::pin(host.run_background(&owner)), others).await;
             };
             join(host.maintain(&owner), attending).await
         });

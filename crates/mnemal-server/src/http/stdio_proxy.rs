@@ -4,11 +4,10 @@
 //! The connection is upgraded: it carries exactly the bytes of the standard streams, with the same handler. The only difference
 //! is the process that has the file open.
 
-use std::fmt;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::{fmt, io};
 
 use axum::Router;
 use axum::body::Body;

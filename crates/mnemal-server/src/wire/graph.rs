@@ -194,7 +194,7 @@ impl From<&SourceSentence> for SentenceForm {
 
 /// A fact with its sentences.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ToldFact")]
+#[schemars(rename = "ProfileFact")]
 pub(crate) struct FactViewForm {
     #[serde(flatten)]
     fact: FactForm,
@@ -210,7 +210,7 @@ impl From<&FactView> for FactViewForm {
 
 /// Who is named together with somebody.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Company")]
+#[schemars(rename = "Cooccurrence")]
 pub(crate) struct CooccurrenceForm {
     /// Its id.
     id: String,
@@ -222,7 +222,7 @@ pub(crate) struct CooccurrenceForm {
 
 /// What is known of somebody or something.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Portrait")]
+#[schemars(rename = "EntityProfile")]
 pub(crate) struct EntityProfileForm {
     #[serde(flatten)]
     entity: EntityForm,

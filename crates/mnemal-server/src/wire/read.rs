@@ -19,7 +19,7 @@ pub(crate) struct PartForm {
     /// As it was measured.
     raw: f32,
     /// Between 0 and 1.
-    normalised: f32,
+    normalized: f32,
     /// What it weighs.
     weight: f32,
     /// What it adds.
@@ -31,7 +31,7 @@ impl From<&ScorePart> for PartForm {
         Self {
             signal: part.name,
             raw: part.raw,
-            normalised: part.normalised,
+            normalized: part.normalized,
             weight: part.weight,
             value: part.value,
         }
@@ -159,7 +159,7 @@ fn explained(hit: &Hit) -> ExplainForm {
 
 /// What recall answers.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Recalled")]
+#[schemars(rename = "RecallResult")]
 pub(crate) struct RecallResultForm {
     /// Best first.
     pub(crate) hits: Vec<HitForm>,

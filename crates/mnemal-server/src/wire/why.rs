@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What a fact was weighed against.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Weighing")]
+#[schemars(rename = "FactExplanation")]
 pub struct FactExplanationForm {
     /// Claims that were weighed together.
     claims: usize,

@@ -7,13 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal::admin::AlwaysOn;
 use mnemal::events::{Document, InboxCounts, InboxItem, InboxOutcome, Metadata, Passage};
-use mnemal::ports::Inbox;
-use mnemal::{Engine, Result};
+use mnemal::ports::{FlatIndex, Inbox, VectorIndex, VectorIndexBuilder, VectorIndexFactory};
+use mnemal::{Engine, Result, Settings};
 use mnemal_core::SpaceId;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::api::Api;
 
@@ -173,4 +173,42 @@ async fn the_inbox_of_an_always_on_space_is_read_although_nobody_asks() {
         let memory = mnemal::Memory::open(file).await.unwrap();
         assert_eq!(memory.stats().await.unwrap().head.count(), events, "{space}");
     }
+}
+
+/// Tells when a vector index is to be built, and builds none.
+#[derive(Clone, Debug, Default)]
+struct Told(Arc<Notify>);
+
+impl VectorIndexFactory for Told {
+    fn builder(&self, _dimensions: usize) -> Box<dyn VectorIndexBuilder> {
+        Box::new(self.clone())
+    }
+}
+
+impl VectorIndexBuilder for Told {
+    fn update(&mut self, _rows: &FlatIndex, _most: NonZeroUsize) -> usize {
+        self.0.notify_one();
+        0
+    }
+
+    fn index(&self) -> Option<Arc<dyn VectorIndex>> {
+        None
+    }
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the server is a task of the test")]
+async fn the_vector_index_of_a_space_in_use_is_built_although_it_is_not_always_on() {
+    let (told, mut settings) = (Told::default(), Settings::default());
+    settings.extract.interval_secs = 1;
+    let template = Engine::builder().with_settings(settings).with_vector_index(Arc::new(told.clone()));
+    let api = Api::over(template);
+    api.post("events", json!({"content": "the heron nests behind the mill"})).await.of(201);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (end, ended) = oneshot::channel::<()>();
+    let server = api.server.clone();
+    let serving = tokio::spawn(async move { server.serve(listener, async { ended.await.unwrap() }).await });
+    tokio::time::timeout(PATIENCE, told.0.notified()).await.expect("it is built");
+    end.send(()).unwrap();
+    tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap().unwrap();
 }

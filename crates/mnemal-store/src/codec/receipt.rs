@@ -157,11 +157,11 @@ fn put_line<'r>(out: &mut Vec<u8>, line: &'r ReceiptLine, shared: &mut SharedVal
 }
 
 fn put_part(out: &mut Vec<u8>, part: &ScorePart, shared: &mut SharedValues<'_>) {
-    let ScorePart { raw, normalised, weight, value, .. } = *part;
-    let numbers: &[f32] = if !is_same(value, weight * normalised) {
-        &[raw, normalised, value]
-    } else if !is_same(raw, normalised) {
-        &[raw, normalised]
+    let ScorePart { raw, normalized, weight, value, .. } = *part;
+    let numbers: &[f32] = if !is_same(value, weight * normalized) {
+        &[raw, normalized, value]
+    } else if !is_same(raw, normalized) {
+        &[raw, normalized]
     } else if !is_same(raw, 0.0) {
         &[raw]
     } else {
@@ -352,9 +352,9 @@ fn part(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<ScorePart> {
     let (name, weight) = *required(tables.signals.get(code / SHARES))?;
     let shares = code % SHARES;
     let raw = if shares > 0 { input.share()? } else { 0.0 };
-    let normalised = if shares > 1 { input.share()? } else { raw };
-    let value = if shares > 2 { input.share()? } else { weight * normalised };
-    Ok(ScorePart { name, raw, normalised, weight, value })
+    let normalized = if shares > 1 { input.share()? } else { raw };
+    let value = if shares > 2 { input.share()? } else { weight * normalized };
+    Ok(ScorePart { name, raw, normalized, weight, value })
 }
 
 fn omitted(input: &mut Input<'_>, tables: &Tables<'_>) -> Result<Vec<Omitted>> {
@@ -426,8 +426,8 @@ mod tests {
 
     use super::*;
 
-    fn part(name: &'static str, [raw, normalised, weight, value]: [f32; 4]) -> ScorePart {
-        ScorePart { name, raw, normalised, weight, value }
+    fn part(name: &'static str, [raw, normalized, weight, value]: [f32; 4]) -> ScorePart {
+        ScorePart { name, raw, normalized, weight, value }
     }
 
     fn line(record: RecordRef, sources: &[u128], parts: Vec<ScorePart>) -> ReceiptLine {

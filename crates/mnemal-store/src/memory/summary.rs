@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use async_trait::async_trait;
 use mnemal_core::{
-    Advance, Cursor, DeadLetter, Error, ErrorKind, EventId, NodePath, Projection, Result, StaleNode,
+    Advance, Cursor, DeadLetter, ErasedNode, Error, ErrorKind, EventId, NodePath, Projection, Result,
     SummaryDelta, SummaryNode, SummaryStore,
 };
 
@@ -15,7 +15,7 @@ use super::{MemoryStore, SpaceState};
 /// The nodes by the texts of their paths; a stale one has only its position.
 #[derive(Debug, Default)]
 pub(super) struct SummaryRows {
-    nodes: BTreeMap<String, Result<SummaryNode, StaleNode>>,
+    nodes: BTreeMap<String, Result<SummaryNode, ErasedNode>>,
     cursor: Cursor,
     dead: BTreeMap<EventId, DeadLetter>,
 }
@@ -77,7 +77,7 @@ impl SummaryStore for MemoryStore {
         Ok(children.into_iter().take(limit.get()).cloned().collect())
     }
 
-    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
+    async fn erased_nodes(&self, limit: NonZeroUsize) -> Result<Vec<ErasedNode>> {
         let state = self.state();
         let nodes = state.summaries.nodes.values().filter_map(|node| node.as_ref().err());
         Ok(nodes.take(limit.get()).cloned().collect())
@@ -100,7 +100,7 @@ impl SpaceState {
             if let Some(SummaryNode { path, parents, .. }) = erased.cloned() {
                 let mut parents = parents;
                 parents.sort_by_key(NodePath::to_string);
-                *row = Err(StaleNode { path, parents });
+                *row = Err(ErasedNode { path, parents });
             }
         }
         self.summaries.nodes = nodes;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Advance, Cursor, DeadLetter, Layer, NodePath, Result, StaleNode, SummaryDelta, SummaryNode,
+    Advance, Cursor, DeadLetter, ErasedNode, Layer, NodePath, Result, SummaryDelta, SummaryNode,
 };
 
 use super::projection;
@@ -50,7 +50,7 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &SummaryDelta, advance: &Advance
     steps.extend(statement::INSERT_SUMMARY_SOURCES.steps(sources.collect()));
     // What was erased while the nodes were made does not come back with them.
     let put = delta.put.iter().map(|node| name(&node.path));
-    steps.extend(removal::STALE_IF_ERASED.removals(put.collect()));
+    steps.extend(removal::ERASED_WITH_A_SOURCE.removals(put.collect()));
     sql.commit(Box::new(Batch::new("summaries", steps))).await.map(drop)
 }
 
@@ -74,15 +74,15 @@ pub(crate) async fn children(
     rows.into_iter().map(one).collect()
 }
 
-pub(crate) async fn stale(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
-    let mut stale = Vec::new();
-    for mut row in sql.rows(statement::STALE_SUMMARIES, vec![limit.get().into()]).await? {
+pub(crate) async fn erased_nodes(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<ErasedNode>> {
+    let mut erased = Vec::new();
+    for mut row in sql.rows(statement::ERASED_SUMMARIES, vec![limit.get().into()]).await? {
         let path = path(&row.text()?)?;
         let parents = sql.rows(statement::SUMMARY_PARENTS, vec![name(&path)]).await?;
         let parents = parents.into_iter().map(|mut row| self::path(&row.text()?)).collect::<Result<_>>()?;
-        stale.push(StaleNode { path, parents });
+        erased.push(ErasedNode { path, parents });
     }
-    Ok(stale)
+    Ok(erased)
 }
 
 pub(crate) async fn all(sql: &dyn Sql) -> Result<Vec<SummaryNode>> {

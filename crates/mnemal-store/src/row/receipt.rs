@@ -105,16 +105,16 @@ impl NameTable {
     }
 
     fn part_of(&self, row: &PartRow) -> Result<ScorePart> {
-        let (place, raw, normalised, value) = match row {
+        let (place, raw, normalized, value) = match row {
             PartRow::Named((name, numbers)) => return Ok(numbers.part(signal(name)?)),
             PartRow::Nothing((place,)) => (*place, 0.0, 0.0, None),
             PartRow::Counted((place, both)) => (*place, *both, *both, None),
-            PartRow::ButValue((place, raw, normalised)) => (*place, *raw, *normalised, None),
-            PartRow::All((place, raw, normalised, value)) => (*place, *raw, *normalised, Some(*value)),
+            PartRow::ButValue((place, raw, normalized)) => (*place, *raw, *normalized, None),
+            PartRow::All((place, raw, normalized, value)) => (*place, *raw, *normalized, Some(*value)),
         };
         let weight = *required(self.weights.get(usize::from(place)))?;
-        let value = value.unwrap_or(weight * normalised);
-        Ok(ScorePart { name: signal(self.at(place)?)?, raw, normalised, weight, value })
+        let value = value.unwrap_or(weight * normalized);
+        Ok(ScorePart { name: signal(self.at(place)?)?, raw, normalized, weight, value })
     }
 }
 
@@ -181,15 +181,15 @@ enum Numbers {
 
 impl Numbers {
     fn part(&self, name: &'static str) -> ScorePart {
-        let (raw, normalised, weight) = match *self {
-            Self::All([raw, normalised, weight, value]) => {
-                return ScorePart { name, raw, normalised, weight, value };
+        let (raw, normalized, weight) = match *self {
+            Self::All([raw, normalized, weight, value]) => {
+                return ScorePart { name, raw, normalized, weight, value };
             }
-            Self::ButValue([raw, normalised, weight]) => (raw, normalised, weight),
+            Self::ButValue([raw, normalized, weight]) => (raw, normalized, weight),
             Self::CountedAndWeight([both, weight]) => (both, both, weight),
             Self::Weight([weight]) => (0.0, 0.0, weight),
         };
-        ScorePart { name, raw, normalised, weight, value: weight * normalised }
+        ScorePart { name, raw, normalized, weight, value: weight * normalized }
     }
 }
 
@@ -304,8 +304,8 @@ mod tests {
 
     use super::*;
 
-    fn part([raw, normalised, weight, value]: [f32; 4]) -> ScorePart {
-        ScorePart { name: "words", raw, normalised, weight, value }
+    fn part([raw, normalized, weight, value]: [f32; 4]) -> ScorePart {
+        ScorePart { name: "words", raw, normalized, weight, value }
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) struct Budget {
     places: Arc<Semaphore>,
     /// Callers without a place: a connection that becomes idle is closed for them.
     waiting: AtomicUsize,
-    /// Incremented with every use of a shelf.
+    /// Incremented with every use of the idle connections.
     uses: AtomicU64,
     shelves: Mutex<Vec<Weak<IdleConnections>>>,
 }
@@ -63,7 +63,7 @@ impl Budget {
         }
     }
 
-    /// Returns a shelf for one more space; it is dropped with its last handle.
+    /// Returns the idle connections for one more space; it is dropped with its last handle.
     pub(super) fn idle_connections(&self) -> Arc<IdleConnections> {
         let made = Arc::new(IdleConnections::default());
         let mut known = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,13 +98,13 @@ impl Budget {
         waited.map_err(late)?.map_err(|_| closed())
     }
 
-    /// Takes an idle connection from the shelf that was used least recently.
+    /// Takes an idle connection from the idle connections that was used least recently.
     fn least_recently_used(&self) -> Option<PooledConnection> {
         let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known: Vec<Arc<IdleConnections>> = shelves.iter().filter_map(Weak::upgrade).collect();
         drop(shelves);
-        known.sort_by_key(|shelf| shelf.used.load(Ordering::Relaxed));
-        known.iter().find_map(|shelf| shelf.idle().pop())
+        known.sort_by_key(|idle_connections| idle_connections.used.load(Ordering::Relaxed));
+        known.iter().find_map(|idle_connections| idle_connections.idle().pop())
     }
 
     /// Takes the newest idle connection of a space.

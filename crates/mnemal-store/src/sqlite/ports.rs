@@ -7,11 +7,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_core::{
     Acquisition, Advance, AppendOutcome, AsOf, Completion, CompletionCache, Cursor, DeadLetter, Edition,
-    Entity, EntityFilter, EntityId, Event, EventCaps, EventFilter, EventId, EventStore, Fact, FactFilter,
-    GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, KeyPrefix, Learning, LearningDelta,
-    LearningFilter, LearningStore, Lease, LeaseName, LeaseStore, LedgerKind, LedgerLine, LedgerStore,
-    LogEntry, MentionFilter, MentionRow, ModelId, NodePath, NoteKey, OwnerId, Projection, PromptHash,
-    Receipt, ReceiptId, ReceiptStore, Result, SeenRecords, Seq, SessionId, SessionSummary, StaleNode,
+    Entity, EntityFilter, EntityId, ErasedNode, Event, EventCaps, EventFilter, EventId, EventStore, Fact,
+    FactFilter, GraphDelta, GraphStore, IndexBlock, IndexMark, IndexStore, KeyPrefix, Learning,
+    LearningDelta, LearningFilter, LearningStore, Lease, LeaseName, LeaseStore, LedgerKind, LedgerLine,
+    LedgerStore, LogEntry, MentionFilter, MentionRow, ModelId, NodePath, NoteKey, OwnerId, Projection,
+    PromptHash, Receipt, ReceiptId, ReceiptStore, Result, SeenRecords, Seq, SessionId, SessionSummary,
     SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector, Within, WorkingEntry, WorkingKey,
     WorkingStore, facts_as_of,
 };
@@ -305,8 +305,8 @@ impl SummaryStore for SqliteStore {
         summary::children(self.sql(), path, limit).await
     }
 
-    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
-        summary::stale(self.sql(), limit).await
+    async fn erased_nodes(&self, limit: NonZeroUsize) -> Result<Vec<ErasedNode>> {
+        summary::erased_nodes(self.sql(), limit).await
     }
 
     async fn all(&self) -> Result<Vec<SummaryNode>> {

@@ -22,7 +22,7 @@ pub(super) struct Readers {
     most: u32,
     permits: Semaphore,
     budget: Arc<Budget>,
-    shelf: Arc<IdleConnections>,
+    idle_connections: Arc<IdleConnections>,
 }
 
 /// A connection in use by one caller; it is returned on drop.
@@ -50,13 +50,13 @@ impl Readers {
     /// Opens nothing yet.
     pub(super) fn new(connect: SqliteConnectOptions, most: u32, budget: Arc<Budget>) -> Self {
         let permits = Semaphore::new(most as usize);
-        let shelf = budget.idle_connections();
-        Self { connect, most, permits, budget, shelf }
+        let idle_connections = budget.idle_connections();
+        Self { connect, most, permits, budget, idle_connections }
     }
 
     /// Takes over an open connection.
     pub(super) fn adopt(&self, kept: PooledConnection) {
-        self.budget.put_back(&self.shelf, kept);
+        self.budget.put_back(&self.idle_connections, kept);
     }
 
     /// Waits for a free connection; opens one if there is none.
@@ -65,7 +65,7 @@ impl Readers {
             Ok(permit) => permit,
             Err(_) => self.wait().await?,
         };
-        let kept = match self.budget.take(&self.shelf) {
+        let kept = match self.budget.take(&self.idle_connections) {
             Some(kept) => kept,
             None => self.budget.open(async { self.connect.connect().await.map_err(failed) }).await?,
         };
@@ -83,12 +83,12 @@ impl Readers {
         // Closed already where there are none.
         drop(self.permits.acquire_many(self.most).await);
         self.permits.close();
-        self.shelf.clear().await;
+        self.idle_connections.clear().await;
     }
 
     #[cfg(test)]
     pub(super) fn idle(&self) -> usize {
-        self.shelf.len()
+        self.idle_connections.len()
     }
 }
 
@@ -108,10 +108,10 @@ impl ReadConnection<'_> {
 impl Drop for ReadConnection<'_> {
     fn drop(&mut self) {
         let Some(kept) = self.kept.take() else { return };
-        let Readers { budget, shelf, .. } = self.readers;
+        let Readers { budget, idle_connections, .. } = self.readers;
         match self.state {
-            ConnectionState::Idle => budget.put_back(shelf, kept),
-            ConnectionState::Busy => budget.put_aside(shelf, kept),
+            ConnectionState::Idle => budget.put_back(idle_connections, kept),
+            ConnectionState::Busy => budget.put_aside(idle_connections, kept),
             ConnectionState::Failed => {}
         }
     }

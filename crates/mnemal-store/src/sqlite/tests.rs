@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mnemal_core::{
-    Advance, AsOf, EntityId, EntityKind, EventId, Fact, FactFilter, GraphDelta, GraphStore as _,
-    Projection as _,
+    Advance, AsOf, EntityId, EntityKind, EventId, Fact, FactFilter, GraphDelta, GraphStore as _, Predicate,
+    Projection as _, Timestamp, Within,
 };
-use mnemal_core::{Predicate, Timestamp, Within};
 use mnemal_testkit::{entity, fact};
 
 use super::SqliteStore;

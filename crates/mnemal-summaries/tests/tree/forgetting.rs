@@ -21,7 +21,7 @@ fn nothing_serves_the_words_of_an_erased_event_and_the_rest_comes_back_without_i
     space.fold();
     assert_eq!(space.lines("session:mail/1"), ["The invoice of Carla is due on Friday."]);
     assert_eq!(space.all(), space.anew());
-    assert_eq!(now(space.store.stale(STEP)).unwrap(), []);
+    assert_eq!(now(space.store.erased_nodes(STEP)).unwrap(), []);
 }
 
 #[test]
@@ -33,5 +33,5 @@ fn nodes_without_a_living_source_are_gone() {
     space.erase(only);
     space.fold();
     assert_eq!(space.all(), []);
-    assert_eq!(now(space.store.stale(STEP)).unwrap(), []);
+    assert_eq!(now(space.store.erased_nodes(STEP)).unwrap(), []);
 }

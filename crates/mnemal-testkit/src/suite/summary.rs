@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    Advance, Cursor, DeadLetter, Error, ErrorKind, EventId, NodePath, Result, Seq, SessionId, StaleNode,
+    Advance, Cursor, DeadLetter, ErasedNode, Error, ErrorKind, EventId, NodePath, Result, Seq, SessionId,
     SummaryDelta, SummaryNode, Timestamp,
 };
 
@@ -128,16 +128,16 @@ pub async fn a_node_of_a_forgotten_source_is_hollow_until_it_is_made_anew(storag
     let stays = summary(session("stays")?, NodePath::Root, two, at(5))?;
     storage.summaries.apply(&put(&[gone.clone(), stays.clone()]), &advance(0, 1)).await?;
     storage.events.erase(&[tombstone(one, at(9))]).await?;
-    let stale = StaleNode { path: gone.path.clone(), parents: vec![NodePath::Root] };
+    let erased = ErasedNode { path: gone.path.clone(), parents: vec![NodePath::Root] };
     assert_eq!(storage.summaries.all().await?, std::slice::from_ref(&stays));
     assert_eq!(storage.summaries.nodes(std::slice::from_ref(&gone.path)).await?, []);
     assert_eq!(storage.summaries.children(&NodePath::Root, PLENTY).await?, std::slice::from_ref(&stays));
-    assert_eq!(storage.summaries.stale(PLENTY).await?, std::slice::from_ref(&stale));
+    assert_eq!(storage.summaries.erased_nodes(PLENTY).await?, std::slice::from_ref(&erased));
     storage.summaries.apply(&put(std::slice::from_ref(&gone)), &advance(1, 2)).await?;
-    assert_eq!(storage.summaries.stale(PLENTY).await?, [stale]);
+    assert_eq!(storage.summaries.erased_nodes(PLENTY).await?, [erased]);
     let anew = SummaryNode { sources: vec![two], ..gone };
     storage.summaries.apply(&put(std::slice::from_ref(&anew)), &advance(2, 3)).await?;
     assert_eq!(storage.summaries.all().await?, [anew, stays]);
-    assert_eq!(storage.summaries.stale(PLENTY).await?, []);
+    assert_eq!(storage.summaries.erased_nodes(PLENTY).await?, []);
     Ok(())
 }

@@ -2,10 +2,9 @@
 #![expect(unsafe_code, reason = "SQLite calls a file system through C function pointers and raw memory")]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr;
-use std::slice;
 use std::sync::OnceLock;
 use std::time::Duration;
+use std::{ptr, slice};
 
 use libsqlite3_sys as sys;
 

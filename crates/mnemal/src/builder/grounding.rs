@@ -108,9 +108,9 @@ impl<A: TaskEvaluator> TaskEvaluator for GroundingCheck<A> {
     }
 
     fn parse(&self, steps: &[String], completion: &Completion) -> Result<Option<TaskEvaluation>> {
-        let appraisal = self.0.parse(steps, completion)?;
+        let evaluation = self.0.parse(steps, completion)?;
         let shown: Vec<&str> = steps.iter().map(String::as_str).collect();
-        appraisal.iter().try_for_each(|said| supported(&said.lesson, &shown))?;
-        Ok(appraisal)
+        evaluation.iter().try_for_each(|said| supported(&said.lesson, &shown))?;
+        Ok(evaluation)
     }
 }

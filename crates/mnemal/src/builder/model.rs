@@ -88,7 +88,7 @@ impl Builder {
                 self.instructions("judge.md", Instructions::judge())?,
                 &self.settings.dream.preference_directive_file,
             )?)),
-            appraiser: Arc::new(GroundingCheck(ModelAppraiser::new(
+            evaluator: Arc::new(GroundingCheck(ModelAppraiser::new(
                 self.instructions("appraise.md", Instructions::appraise())?,
             ))),
             cleaner: Cleaner::new(log_settings(&self.settings), key.clone()),

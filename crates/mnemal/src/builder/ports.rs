@@ -10,13 +10,14 @@ use mnemal_recall::{LexicalIndexFactory, Recall, VectorIndexFactory, VectorSearc
 
 use super::Builder;
 use super::grounding::GroundingCheck;
+use crate::guard::GuardedPort;
 
 /// The parts that a host adds to the built-in ones, or replaces them with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ports {
     pub(super) sources: Vec<Arc<dyn ContextSource>>,
     pub(super) passes: Vec<Arc<dyn Pass>>,
-    pub(super) projectors: Vec<Arc<dyn Projector>>,
+    projectors: Vec<Arc<dyn Projector>>,
     summarizer: Option<Arc<dyn Summarizer>>,
     vector_index: Option<Arc<dyn VectorIndexFactory>>,
     lexical_index: Option<Arc<dyn LexicalIndexFactory>>,
@@ -25,13 +26,15 @@ pub(super) struct Ports {
 impl Builder {
     /// Adds a context source to the built-in ones. Its lines pass the same checks, share the budget, and are in the receipt; a
     /// source that fails or is late is a gap of its layer.
+    ///
+    /// Nothing checks whose records it offers, and of when: a source keeps to the user, agent and moment of the request.
     pub fn with_context_source(mut self, source: Arc<dyn ContextSource>) -> Self {
         self.ports.sources.push(source);
         self
     }
 
     /// Adds a pass to the consolidation cycles, after the built-in ones. Its proposals pass the same checks, and can be undone.
-    /// Foreground calls wait while it runs, so it asks no model.
+    /// Other background work waits while it runs, so it asks no model and starts none of the engine's background work.
     pub fn with_pass(mut self, pass: Arc<dyn Pass>) -> Self {
         self.ports.passes.push(pass);
         self
@@ -39,6 +42,9 @@ impl Builder {
 
     /// Adds a projector, which is folded together with notes and learnings. It brings its own store, and reads the log of one
     /// space: do not share it among [`Spaces`](crate::Spaces).
+    ///
+    /// Appends and answers wait for it: a step that takes longer than three times `recall.part_deadline_ms` is dropped, and a
+    /// gap of its layer. It may consume fewer events than it is asked to, and repeats a step that was dropped.
     pub fn with_projector(mut self, projector: Arc<dyn Projector>) -> Self {
         self.ports.projectors.push(projector);
         self
@@ -62,6 +68,15 @@ impl Builder {
     pub fn with_lexical_index(mut self, factory: Arc<dyn LexicalIndexFactory>) -> Self {
         self.ports.lexical_index = Some(factory);
         self
+    }
+
+    /// Returns the projectors of the host, each behind a guard of its own.
+    pub(super) fn own_projectors(&self) -> impl Iterator<Item = Arc<dyn Projector>> {
+        let guard = move |own: &Arc<dyn Projector>| {
+            let guarded = GuardedPort::new(Arc::clone(own), &self.clock, self.source_deadline());
+            Arc::new(guarded) as Arc<dyn Projector>
+        };
+        self.ports.projectors.iter().map(guard)
     }
 
     /// Gives recall its indexes: those of the host, else those of the settings.

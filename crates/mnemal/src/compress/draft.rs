@@ -143,11 +143,11 @@ impl Draft {
         let parts: Vec<&str> = lines.iter().map(String::as_str).collect();
         let sources: Vec<EventId> = shown.iter().filter_map(|turn| turn.spoken.event).collect();
         let prompt = model.condenser.prompt(None, &parts, WRITTEN);
-        let producer = model.consultant.producer(&model.condenser.producer());
-        self.asked = Some((PromptHash::of(model.consultant.model.model(), &prompt), producer));
+        let producer = model.caller.producer(&model.condenser.producer());
+        self.asked = Some((PromptHash::of(model.caller.model.model(), &prompt), producer));
         let read = |answer: &Completion| model.condenser.parse(None, &parts, WRITTEN, answer);
         let mut permit = BackgroundPermit::issue(REQUESTS, TokenCount((ASKED + WRITTEN).0 * 2 * REQUESTS));
-        Ok(model.consultant.ask(&mut permit, &prompt, &sources, read).await?.replace('\n', " "))
+        Ok(model.caller.ask(&mut permit, &prompt, &sources, read).await?.replace('\n', " "))
     }
 
     fn failures(&self) -> FailureCounter<'_> {

@@ -1,8 +1,7 @@
 //! One turn of a session, from the log or from the host.
 
 use mnemal_core::{ChannelId, Event, EventId, Level, Result, Role, Span, Speaker, Timestamp, Zone};
-use mnemal_summaries::Utterance;
-use mnemal_summaries::compress as form;
+use mnemal_summaries::{Utterance, compress as form};
 use mnemal_text::Language;
 
 use crate::engine::Engine;

@@ -7,13 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, AppendOutcome, AsOf, BackgroundEmbedder, BackgroundPermit, Completion, ContextRequest,
-    ContextSource, Cursor, DeadLetter, Degraded, Edition, Embedder, Entity, EntityFilter, EntityId, Event,
-    EventCaps, EventFilter, EventId, EventStore, Fact, FactFilter, Fragment, GraphDelta, GraphStore,
-    IndexBlock, IndexMark, IndexStore, Inventory, KeyPrefix, LanguageModel, Layer, Learning, LearningDelta,
-    LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NodePath, NoteKey,
-    Projection, Prompt, Receipt, ReceiptId, ReceiptStore, Reranker, Result, SeenRecords, Seq, SessionId,
-    SessionSummary, StaleNode, SummaryDelta, SummaryNode, SummaryStore, Timestamp, Tombstone, Vector,
-    WorkingEntry, WorkingKey, WorkingStore,
+    ContextSource, Cursor, DeadLetter, Degraded, Edition, Embedder, Entity, EntityFilter, EntityId,
+    ErasedNode, Event, EventCaps, EventFilter, EventId, EventStore, Fact, FactFilter, Fragment, GraphDelta,
+    GraphStore, IndexBlock, IndexMark, IndexStore, Inventory, KeyPrefix, LanguageModel, Layer, Learning,
+    LearningDelta, LearningFilter, LearningStore, LogEntry, MentionFilter, MentionRow, ModelId, NodePath,
+    NoteKey, Progress, Projection, Projector, Prompt, Receipt, ReceiptId, ReceiptStore, Reranker, Result,
+    SeenRecords, Seq, SessionId, SessionSummary, SummaryDelta, SummaryNode, SummaryStore, Timestamp,
+    Tombstone, Vector, WorkingEntry, WorkingKey, WorkingStore,
 };
 
 use super::GuardedPort;
@@ -281,8 +281,8 @@ impl SummaryStore for GuardedPort<dyn SummaryStore> {
         self.run("the summaries", self.part.children(path, limit)).await
     }
 
-    async fn stale(&self, limit: NonZeroUsize) -> Result<Vec<StaleNode>> {
-        self.run("the summaries", self.part.stale(limit)).await
+    async fn erased_nodes(&self, limit: NonZeroUsize) -> Result<Vec<ErasedNode>> {
+        self.run("the summaries", self.part.erased_nodes(limit)).await
     }
 
     async fn all(&self) -> Result<Vec<SummaryNode>> {
@@ -335,6 +335,23 @@ impl ContextSource for GuardedPort<dyn ContextSource> {
 
     async fn inventories(&self, request: &ContextRequest) -> Result<Vec<Inventory>> {
         self.run("a context source", self.part.inventories(request)).await
+    }
+}
+
+/// Steps of a host's projector are guarded, because appends and answers wait for them; a rebuild is not.
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Projector for GuardedPort<dyn Projector> {
+    fn layer(&self) -> Layer {
+        self.part.layer()
+    }
+
+    async fn step(&self, limit: NonZeroUsize) -> Result<Progress> {
+        self.run("a projector", self.part.step(limit)).await
+    }
+
+    async fn reset(&self) -> Result<()> {
+        self.part.reset().await
     }
 }
 

@@ -106,7 +106,7 @@ struct PutForm {
 
 /// What was kept.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "WorkingKept")]
+#[schemars(rename = "WorkingStored")]
 struct PutResultForm {
     /// The whole path.
     key: String,

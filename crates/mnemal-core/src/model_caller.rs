@@ -12,14 +12,14 @@ const AGAIN: u32 = 2;
 
 /// A language model with its answer cache.
 #[derive(Clone, Debug)]
-pub struct CachingModel {
+pub struct ModelCaller {
     /// The model.
     pub model: Arc<dyn LanguageModel>,
     /// The cache of its answers; without a store every question is paid for.
     pub cache: Slot<dyn CompletionCache>,
 }
 
-impl CachingModel {
+impl ModelCaller {
     /// Names the producer of a result: the asking pass with its version, and the model.
     pub fn producer(&self, asks: &Producer) -> Producer {
         Producer { id: format!("{} by {}", asks.id, self.model.model()), version: asks.version }
