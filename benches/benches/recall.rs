@@ -20,7 +20,7 @@ fn filled(runtime: &Runtime) -> Memory {
     let options = own_history(Within::All);
     let mut watch = |_: &ImportReport| {};
     let reader = BufReader::new(corpus.as_slice());
-    let import = memory.import(reader, ImportFormat::Neutral, options, &mut watch);
+    let import = memory.events().import(reader, ImportFormat::Neutral, options, &mut watch);
     let report = runtime.block_on(import).expect("the corpus is valid");
     assert_eq!(report.taken.stored, EVENTS as u64);
     memory

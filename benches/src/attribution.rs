@@ -157,7 +157,7 @@ impl Turn<'_> {
     /// A space that does not answer.
     pub async fn learned(&self, builder: &Builder) -> Result<Vec<Item>> {
         let memory = spaces::memory(builder.clone())?;
-        learned::say(&memory, &self.text(), SESSION, memory.engine().now()).await?;
+        learned::say(&memory, &self.text(), SESSION, memory.admin().engine().now()).await?;
         let mut items = learned::of_the_user(&memory).await?;
         items.retain(|item| item.is_name || learned::says(&item.words, &self.statement.keys));
         Ok(items)

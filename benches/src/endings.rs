@@ -86,10 +86,10 @@ impl Outcome {
     pub async fn of(pair: &Pair, builder: &Builder) -> Result<Self> {
         let clock = Arc::new(ManualClock::at(Timestamp::from_micros(FIRST)?));
         let memory = spaces::memory(builder.clone().with_clock(clock.clone()))?;
-        let first = learned::say(&memory, &pair.first, "s1", memory.engine().now()).await?;
+        let first = learned::say(&memory, &pair.first, "s1", memory.admin().engine().now()).await?;
         let before = of_event(held(&memory).await?, first, pair);
         clock.advance(MONTH);
-        learned::say(&memory, &pair.second, "s2", memory.engine().now()).await?;
+        learned::say(&memory, &pair.second, "s2", memory.admin().engine().now()).await?;
         clock.advance(DAY);
         let held = held(&memory).await?;
         let replaced = (pair.ends() && !pair.still.is_empty())

@@ -62,8 +62,10 @@ impl UnfoldedSpace {
         let engine = Builder::default().with_settings(settings).open(&file).await?;
         let memory = engine.memory(Scope::whole(SpaceId::new("bench")?));
         let lines = std::io::BufReader::new(std::fs::File::open(corpus)?);
-        let report =
-            memory.import(lines, ImportFormat::Neutral, own_history(Within::All), &mut |_| {}).await?;
+        let report = memory
+            .events()
+            .import(lines, ImportFormat::Neutral, own_history(Within::All), &mut |_| {})
+            .await?;
         ensure!(
             report.skipped_total == 0 && report.gaps.iter().all(is_behind),
             "{name} was not imported in full"

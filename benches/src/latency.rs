@@ -193,7 +193,7 @@ pub async fn whole_life(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let mut figures = import(bed).await?;
     let memory = bed.open().await?;
     figures.extend(furnish(bed, &memory).await?);
-    memory.engine().close().await?;
+    memory.admin().engine().close().await?;
     figures.extend(life_reads(bed).await?);
     Ok(figures)
 }
@@ -204,7 +204,7 @@ pub async fn whole_life(bed: &CorpusSpace) -> Result<Vec<Figure>> {
 /// As [`in_process`].
 pub async fn life_reads(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let memory = bed.open().await?;
-    memory.engine().load().await?;
+    memory.admin().engine().load().await?;
     let mut figures = recall(bed, &memory).await?;
     figures.extend(life_contexts(bed, &memory).await?);
     Ok(figures)
@@ -216,7 +216,7 @@ pub async fn life_reads(bed: &CorpusSpace) -> Result<Vec<Figure>> {
 /// As [`in_process`].
 pub async fn reads(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let memory = bed.open().await?;
-    memory.engine().load().await?;
+    memory.admin().engine().load().await?;
     let mut figures = recall(bed, &memory).await?;
     figures.extend(context(bed, &memory).await?);
     Ok(figures)

@@ -136,13 +136,13 @@ pub enum EntityFilter {
 /// A graph that does not answer.
 pub async fn facts(memory: &Memory, whose: EntityFilter) -> Result<Vec<Item>> {
     fold(memory).await?;
-    let as_of = AsOf::present(memory.engine().now());
-    let graph = memory.graph().await?;
+    let as_of = AsOf::present(memory.admin().engine().now());
+    let graph = memory.facts().graph().await?;
     let mut facts = graph.facts(&FactFilter::all(), as_of).await?;
     let user = user(&graph, as_of).await?;
     let is_of_user = |fact: &Fact| user.is_some_and(|user| is_of(fact, user));
     facts.retain(|fact| is_held(fact.status) && (whose == EntityFilter::All || is_of_user(fact)));
-    let told = memory.describe_facts(&graph, facts, as_of).await?;
+    let told = memory.facts().describe_facts(&graph, facts, as_of).await?;
     Ok(told.into_iter().map(|told| item_of_fact(&told, user)).collect())
 }
 
@@ -190,10 +190,10 @@ fn item_of_fact(told: &FactView, user: Option<EntityId>) -> Item {
 /// A store that does not answer.
 pub async fn preferences(memory: &Memory) -> Result<Vec<Item>> {
     fold(memory).await?;
-    let now = AsOf::present(memory.engine().now());
-    let holding = memory.learnings(&LearningFilter::all(), now).await?;
+    let now = AsOf::present(memory.admin().engine().now());
+    let holding = memory.preferences().learnings(&LearningFilter::all(), now).await?;
     let mut rows: Vec<Learning> = holding.into_iter().map(|row| row.item).collect();
-    for row in memory.all_learnings(&LearningFilter::all()).await? {
+    for row in memory.preferences().all_learnings(&LearningFilter::all()).await? {
         if row.status == LearningStatus::Candidate && rows.iter().all(|other| other.id != row.id) {
             rows.push(row);
         }
@@ -222,7 +222,7 @@ fn item_of_learning(row: Learning) -> Item {
 pub async fn settle(memory: &Memory) -> Result<()> {
     fold(memory).await?;
     for _ in 0..MOST_CALLS {
-        let gaps = memory.engine().refresh_summaries().await?;
+        let gaps = memory.admin().engine().refresh_summaries().await?;
         if gaps.is_empty() {
             return Ok(());
         }

@@ -222,9 +222,9 @@ async fn log(memory: &Memory, turn: &Turn) -> Result<EventId> {
 async fn import(memory: &Memory, turns: &[Turn]) -> Result<()> {
     let records: Vec<String> = turns.iter().map(|turn| turn.record.to_string()).collect();
     let file = records.join("\n");
-    let now = memory.engine().now();
+    let now = memory.admin().engine().now();
     let options = ImportOptions { origin: OwnHistory::Yes, ..ImportOptions::new("turns.jsonl", now) };
-    let report = memory.import(file.as_bytes(), ImportFormat::Neutral, options, &mut |_| {}).await?;
+    let report = memory.events().import(file.as_bytes(), ImportFormat::Neutral, options, &mut |_| {}).await?;
     let is_whole =
         report.skipped_total == 0 && report.taken.refused.is_empty() && report.gaps.iter().all(is_behind);
     ensure!(is_whole, "the turns were not imported in full: {report:?}");
@@ -235,7 +235,7 @@ async fn imported(memory: &Memory) -> Result<Vec<(EventId, String)>> {
     let mut named = Vec::new();
     let mut after = Cursor::START;
     loop {
-        let page = memory.scan(&EventFilter::all(), after, PAGE).await?;
+        let page = memory.events().scan(&EventFilter::all(), after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(named) };
         after = Cursor(Some(last.seq));
         let name = |event: &mnemal::Event| Some((event.id, event.body()?.metadata.get("source_id")?.clone()));

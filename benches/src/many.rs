@@ -76,7 +76,7 @@ impl Crowd {
             chat::write_corpus(seed(number), self.events, &mut corpus)?;
             let reader = BufReader::new(Cursor::new(corpus));
             let options = own_history(Within::All);
-            let report = memory.import(reader, ImportFormat::Neutral, options, &mut |_| {}).await?;
+            let report = memory.events().import(reader, ImportFormat::Neutral, options, &mut |_| {}).await?;
             ensure!(
                 report.taken.stored == self.events as u64,
                 "space {number} was not stored in full: {report:?}"

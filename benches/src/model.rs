@@ -125,12 +125,12 @@ pub async fn at_work(
         let _ack = memory.log(Message::user(&said.text).session(session)).await?;
     }
     for (number, text) in files.iter().enumerate() {
-        let _read = memory.ingest(&document(number, text)).await?;
+        let _read = memory.events().ingest(&document(number, text)).await?;
     }
     for note in NEAR.as_flattened() {
         let _stored = memory.remember(*note).await?;
     }
-    let _graph = memory.graph().await?;
+    let _graph = memory.facts().graph().await?;
     let before = state(&memory).await?;
     let mut seen = ModelReport { cycles, ..ModelReport::default() };
     let (owner, mut operations) = (OwnerId::new("bench-model")?, Vec::new());
@@ -156,7 +156,7 @@ pub async fn at_work(
     }
     seen.calls = calls(&engine.model_status().await?);
     for session in turns.iter().map(|said| &said.session).collect::<BTreeSet<_>>() {
-        let entry = memory.compress(SessionId::new(session)?).await?.value.entry;
+        let entry = memory.events().compress(SessionId::new(session)?).await?.value.entry;
         let how = entry.as_ref().map_or("none", |entry| entry.method.as_str());
         *seen.entries.entry(how).or_default() += 1;
         operations.extend(entry.map(|entry| entry.event));
@@ -166,13 +166,13 @@ pub async fn at_work(
     let found = found.iter().filter(|fact| fact.supports.iter().any(mnemal::graph::Support::is_of_model));
     seen.claims = found.map(|fact| (fact.predicate.as_str().to_owned(), fact.object.key())).collect();
     seen.unlike_log = unlike_log(engine).await?;
-    let undone: BTreeSet<_> = memory.engine().undo_model().await?.value.into_iter().collect();
+    let undone: BTreeSet<_> = memory.admin().engine().undo_model().await?.value.into_iter().collect();
     seen.of_model = undone.len() as u64;
     operations.retain(|event| !undone.contains(event));
     operations.reverse();
     for event in operations {
-        let undo = memory.undoing(event).await?;
-        let _undone = memory.decide(undo).await?;
+        let undo = memory.facts().undoing(event).await?;
+        let _undone = memory.facts().decide(undo).await?;
     }
     seen.not_undone = u64::from(state(&memory).await? != before);
     seen.unlike_log += unlike_log(engine).await?;
@@ -181,7 +181,7 @@ pub async fn at_work(
 
 /// Returns the notes that hold, and what is believed with the places where it was said; a version that comes back has another id.
 async fn state(memory: &Memory) -> Result<BTreeSet<String>> {
-    let rows = memory.all_learnings(&LearningFilter::all()).await?;
+    let rows = memory.preferences().all_learnings(&LearningFilter::all()).await?;
     let holds = rows.into_iter().filter(|row| row.status == LearningStatus::Active);
     let notes = holds.map(|row| row.content);
     let says = |fact: Fact| {
@@ -208,8 +208,8 @@ fn document(number: usize, text: &str) -> Document {
 }
 
 async fn facts(memory: &Memory) -> Result<Vec<Fact>> {
-    let graph = memory.graph().await?.value;
-    let now = mnemal::AsOf::present(memory.engine().now());
+    let graph = memory.facts().graph().await?.value;
+    let now = mnemal::AsOf::present(memory.admin().engine().now());
     Ok(graph.facts(&FactFilter::all(), now).await?)
 }
 

@@ -206,7 +206,9 @@ impl PreferenceSet {
         let asking = QueryOptions { limit: HITS, mode: RecallMode::default() };
         let recalled = spaces.recall(&data.questions, asking).await?;
         let rows = match data.questions.first() {
-            Some(question) => spaces.memory(question)?.all_learnings(&LearningFilter::all()).await?,
+            Some(question) => {
+                spaces.memory(question)?.preferences().all_learnings(&LearningFilter::all()).await?
+            }
             None => Vec::new(),
         };
         let holding = rows.iter().filter(|row| row.status == LearningStatus::Active).count();

@@ -77,7 +77,7 @@ pub async fn replay(turns: &[ReplayTurn], builder: &Builder, budget: u32) -> Res
         let session = SessionId::new(&turn.session)?;
         if seen.sessions.insert(turn.session.clone()) {
             // Between conversations there is time for what waits.
-            let _folded = memory.graph().await?;
+            let _folded = memory.facts().graph().await?;
             before = None;
         }
         let whole = memory.context("").session(session.clone()).budget(budget).await?.value;

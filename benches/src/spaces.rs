@@ -178,14 +178,15 @@ impl Spaces {
         let mut facts = 0;
         for Space { memory, .. } in &self.spaces {
             let graph = loop {
-                let graph = memory.graph().await?;
+                let graph = memory.facts().graph().await?;
                 match graph.gaps.iter().find(|gap| gap.layer == Layer::Graph) {
                     None => break graph,
                     Some(gap) if matches!(gap.cause, GapCause::Stale { .. }) => {}
                     Some(gap) => bail!("the graph is not folded: {gap:?}"),
                 }
             };
-            facts += graph.facts(&FactFilter::all(), AsOf::present(memory.engine().now())).await?.len();
+            facts +=
+                graph.facts(&FactFilter::all(), AsOf::present(memory.admin().engine().now())).await?.len();
         }
         Ok(facts)
     }
@@ -197,7 +198,7 @@ impl Spaces {
     pub async fn make_summaries(&self) -> Result<()> {
         for Space { memory, .. } in &self.spaces {
             loop {
-                let gaps = memory.engine().refresh_summaries().await?;
+                let gaps = memory.admin().engine().refresh_summaries().await?;
                 match gaps.iter().find(|gap| !matches!(gap.cause, GapCause::Stale { .. })) {
                     Some(gap) => bail!("summaries are missing: {gap:?}"),
                     None if gaps.is_empty() => break,
@@ -354,14 +355,15 @@ impl Space {
         }
         let text: String = due.into_iter().flat_map(|line| [line.text, "\n".to_owned()]).collect();
         let options = own_history(Within::All);
-        let report = self.memory.import(text.as_bytes(), ImportFormat::Neutral, options, &mut |_| {}).await?;
+        let report =
+            self.memory.events().import(text.as_bytes(), ImportFormat::Neutral, options, &mut |_| {}).await?;
         if report.skipped_total > 0 || !report.taken.refused.is_empty() || !report.gaps.iter().all(is_behind)
         {
             bail!("the corpus was not imported in full: {report:?}");
         }
         fold(&self.memory).await?;
         loop {
-            let page = self.memory.scan(&EventFilter::all(), self.named, PAGE).await?;
+            let page = self.memory.events().scan(&EventFilter::all(), self.named, PAGE).await?;
             let Some(last) = page.last() else { break };
             self.named = Cursor(Some(last.seq));
             let named = page
@@ -381,12 +383,12 @@ fn moment(text: &str) -> Result<Timestamp> {
 
 /// Lets learnings and the graph read everything, as upkeep would; an engine without a graph has nothing more to read.
 pub(crate) async fn fold(memory: &Memory) -> Result<()> {
-    let unread = memory.engine().fold_within(Duration::from_millis(PART_DEADLINE_MS)).await;
+    let unread = memory.admin().engine().fold_within(Duration::from_millis(PART_DEADLINE_MS)).await;
     ensure!(unread.is_empty(), "the learnings are not folded: {unread:?}");
     // A few unread events are no gap: they are read by the call after the one that told of none.
     let mut calls_without_gap = 0;
     while calls_without_gap < 2 {
-        match memory.graph().await {
+        match memory.facts().graph().await {
             Ok(graph) if graph.gaps.is_empty() => calls_without_gap += 1,
             Ok(graph) => ensure!(graph.gaps.iter().all(is_behind), "the graph failed: {:?}", graph.gaps),
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),

@@ -53,14 +53,14 @@ pub async fn run(data: &Path) -> Result<Run> {
     let file = BufReader::new(File::open(data.join("corpus.jsonl"))?);
     let watch = Watch::start()?;
     let options = own_history(Within::All);
-    let report = memory.import(file, ImportFormat::Neutral, options, &mut |_| {}).await?;
+    let report = memory.events().import(file, ImportFormat::Neutral, options, &mut |_| {}).await?;
     let import = watch.stop()?.cpu.as_secs_f64();
     ensure!(report.skipped_total == 0, "{} was not imported in full", data.display());
     let watch = Watch::start()?;
     fold(&memory).await?;
     let fold = watch.stop()?.cpu.as_secs_f64();
     let watch = Watch::start()?;
-    while !memory.engine().refresh_summaries().await?.is_empty() {}
+    while !memory.admin().engine().refresh_summaries().await?.is_empty() {}
     let summaries = watch.stop()?.cpu.as_secs_f64();
     let turns = usize::try_from(report.taken.stored)?;
     engine.close().await?;

@@ -171,7 +171,7 @@ async fn fill(memory: &Memory, turns: usize) -> Result<()> {
     let said: Vec<Message> = said.collect::<mnemal::Result<_>>()?;
     for batch in said.chunks(500) {
         ensure!(
-            memory.log_all(batch.to_vec()).await?.gaps.iter().all(is_behind),
+            memory.events().log_all(batch.to_vec()).await?.gaps.iter().all(is_behind),
             "turns were not logged in full"
         );
     }

@@ -65,6 +65,7 @@ const RULES: &[(&str, Rule)] = &[
     ("riddles", naming::riddles),
     ("namesakes", naming::namesakes),
     ("facade", naming::names_of_the_facade),
+    ("memory-methods", naming::methods_of_memory),
     ("sql", sql::only_in_store),
     ("erasure", erasure::only_in_its_list),
     ("source", numbers::source_of_each_default),

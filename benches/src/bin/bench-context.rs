@@ -163,13 +163,14 @@ async fn cost(args: &Args) -> Result<()> {
     for folder in &args.data {
         let data = DataSet::read(folder, &args.questions)?;
         let file = BufReader::new(File::open(&data.corpus)?);
-        let report = with.import(file, ImportFormat::Neutral, own_history(Within::All), &mut |_| {}).await?;
+        let report =
+            with.events().import(file, ImportFormat::Neutral, own_history(Within::All), &mut |_| {}).await?;
         ensure!(report.skipped_total == 0, "the corpus was not imported in full: {report:?}");
         questions.extend(data.questions.into_iter().map(|one| one.question).take(ASKED));
     }
-    while with.graph().await?.gaps.iter().any(|gap| gap.layer == Layer::Graph) {}
+    while with.facts().graph().await?.gaps.iter().any(|gap| gap.layer == Layer::Graph) {}
     let without = open(Engine::builder().without(Layer::Graph)).await?;
-    let events = usize::try_from(with.engine().stats().await?.head.0.map_or(0, |seq| seq.0))?;
+    let events = usize::try_from(with.admin().engine().stats().await?.head.0.map_or(0, |seq| seq.0))?;
     let (mut on, mut off) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         for question in &questions {

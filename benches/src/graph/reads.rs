@@ -37,8 +37,8 @@ pub struct Reads {
 /// A question that fails, or finds nothing.
 pub async fn reads(told: &UnfoldedSpace, wanted: Reads) -> Result<Vec<Figure>> {
     let memory = told.open().await?;
-    let graph = memory.graph().await?.value;
-    let as_of = AsOf { world: memory.engine().now(), belief: Timestamp::MAX };
+    let graph = memory.facts().graph().await?.value;
+    let as_of = AsOf { world: memory.admin().engine().now(), belief: Timestamp::MAX };
     let all = graph.all(&EntityFilter::all(), as_of).await?;
     let mut dice = Dice::new(SEED);
     let (mut shown, mut around, mut walked) = (Vec::new(), Vec::new(), 0);
@@ -46,7 +46,7 @@ pub async fn reads(told: &UnfoldedSpace, wanted: Reads) -> Result<Vec<Figure>> {
         let one = all.get(dice.below(all.len())).context("a graph without entities")?;
         let watch = Watch::start()?;
         // By its id, because several may have the name; the command does the rest with this one call.
-        let profile = memory.entity_profile(&one.id.to_string(), as_of).await?;
+        let profile = memory.facts().entity_profile(&one.id.to_string(), as_of).await?;
         shown.push(watch.stop()?);
         ensure!(profile.gaps.is_empty(), "a portrait lacks a part: {:?}", profile.gaps);
         let watch = Watch::start()?;
@@ -54,7 +54,7 @@ pub async fn reads(told: &UnfoldedSpace, wanted: Reads) -> Result<Vec<Figure>> {
         around.push(watch.stop()?);
         walked = walked.max(found.facts.len());
     }
-    memory.engine().close().await?;
+    memory.admin().engine().close().await?;
     let is_large = |facts: usize| facts >= FACTS;
     let size = wanted.facts;
     let figure = |what: &str, costs: &[Cost], share, asked: f64| {

@@ -86,7 +86,7 @@ pub async fn life_contexts(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Fig
     let mut all = Vec::new();
     let bare = builder().without(Layer::Receipts).open(bed.space()).await?;
     bare.load().await?;
-    let bare = bare.memory(memory.scope().clone()).for_session(SessionId::new(LIVE)?);
+    let bare = bare.memory(memory.admin().scope().clone()).for_session(SessionId::new(LIVE)?);
     for (name, asks) in [("context of everything", true), ("context without a question", false)] {
         let query = |question| if asks { question } else { "" };
         let mut costs = Vec::with_capacity(questions.len());

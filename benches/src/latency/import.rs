@@ -26,7 +26,7 @@ pub async fn import(bed: &CorpusSpace) -> Result<Vec<Figure>> {
     let file = BufReader::new(File::open(bed.corpus())?);
     let options = own_history(Within::All);
     let watch = Watch::start()?;
-    let report = memory.import(file, ImportFormat::Neutral, options, &mut |_| {}).await?;
+    let report = memory.events().import(file, ImportFormat::Neutral, options, &mut |_| {}).await?;
     let cost = watch.stop()?;
     ensure!(report.taken.stored == bed.size() as u64, "imported {} of {}", report.taken.stored, bed.size());
     let rate = bed.size() as f64 / cost.cpu.as_secs_f64();

@@ -163,7 +163,8 @@ pub async fn furnish(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> 
 
 /// The place where the life was told.
 pub(crate) async fn channel(memory: &Memory) -> Result<ChannelId> {
-    let first = memory.scan(&EventFilter::live(), mnemal::events::Cursor::START, NonZeroUsize::MIN).await?;
+    let first =
+        memory.events().scan(&EventFilter::live(), mnemal::events::Cursor::START, NonZeroUsize::MIN).await?;
     let event = first.first().and_then(mnemal::Event::body).context("a space without events")?;
     Ok(event.channel.clone())
 }
@@ -207,7 +208,7 @@ async fn used(memory: &Memory) -> Result<()> {
 
 async fn kept(memory: &Memory) -> Result<()> {
     for own in ["session/live", "patrol/disk", "subagent/review"] {
-        let working = memory.engine().working(KeyPrefix::new(own)?)?;
+        let working = memory.admin().engine().working(KeyPrefix::new(own)?)?;
         for number in 0..ENTRIES {
             let keep = PutOptions { ttl: Some(Duration::from_hours(48)), ..PutOptions::default() };
             let _kept = working.put(&format!("entry-{number}"), format!("value {number}"), keep).await?;
@@ -218,7 +219,7 @@ async fn kept(memory: &Memory) -> Result<()> {
 
 /// Folds notes, the graph and the summaries; the time of each is that of what upkeep does.
 async fn folded(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let watch = Watch::start()?;
     let unread = engine.fold_within(Duration::from_mins(PATIENCE_MINUTES)).await;
     ensure!(unread.is_empty(), "the notes did not catch up: {unread:?}");
@@ -227,7 +228,7 @@ async fn folded(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
     // A few unread events are no gap: they are read by the call after the one that told of none.
     let mut calls_without_gap = 0;
     while calls_without_gap < 2 {
-        let is_behind = memory.graph().await?.gaps.iter().any(|gap| gap.layer == Layer::Graph);
+        let is_behind = memory.facts().graph().await?.gaps.iter().any(|gap| gap.layer == Layer::Graph);
         calls_without_gap = if is_behind { 0 } else { calls_without_gap + 1 };
     }
     let graph = watch.stop()?.cpu;
@@ -243,15 +244,15 @@ async fn folded(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
 
 /// Counts what the layers hold, and that none is behind.
 async fn held(bed: &CorpusSpace, memory: &Memory) -> Result<Vec<Figure>> {
-    let health = memory.health().await?;
+    let health = memory.admin().health().await?;
     for part in &health.parts {
         ensure!(part.cause.is_none() && part.behind == 0, "a layer is behind: {part:?}");
     }
-    let as_of = mnemal::AsOf::present(memory.engine().now());
-    let learnings = memory.learnings(&mnemal::LearningFilter::all(), as_of).await?.len();
-    let graph = memory.graph().await?.value;
+    let as_of = mnemal::AsOf::present(memory.admin().engine().now());
+    let learnings = memory.preferences().learnings(&mnemal::LearningFilter::all(), as_of).await?.len();
+    let graph = memory.facts().graph().await?.value;
     let entities = graph.all(&mnemal::graph::EntityFilter::all(), as_of).await?.len();
-    let summaries = memory.summaries().await?.value;
+    let summaries = memory.summaries().reader().await?.value;
     let below = summaries.tree(&mnemal::summaries::NodePath::Root, 1).await?.len();
     let count = |name: &str, value: usize| Figure::new(name, bed.size(), value as f64, "rows");
     Ok(vec![

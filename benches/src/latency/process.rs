@@ -54,7 +54,7 @@ pub async fn fresh_here(space: &Path, questions: &[String]) -> Result<ProcessMet
     let found = memory.recall(questions.next().context("no question")?).await?;
     let first = watch.stop()?;
     ensure!(!found.hits.is_empty(), "a fresh process found nothing");
-    memory.engine().load().await?;
+    memory.admin().engine().load().await?;
     let whole = to_whole.stop()?;
     for question in questions {
         drop(memory.recall(question).await?);

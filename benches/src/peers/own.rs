@@ -56,7 +56,8 @@ async fn build(handed: &Path, store: &Path, layout: Layout) -> Result<BuildRepor
         let (engine, memory) = open(store, name).await?;
         let within = if layout == Layout::Apart { Within::Only(name.clone()) } else { Within::All };
         let file = BufReader::new(File::open(&corpus)?);
-        let report = memory.import(file, ImportFormat::Neutral, own_history(within), &mut |_| {}).await?;
+        let report =
+            memory.events().import(file, ImportFormat::Neutral, own_history(within), &mut |_| {}).await?;
         ensure!(report.gaps.iter().all(is_behind), "the import lacks something: {:?}", report.gaps);
         taken += report.taken.stored;
         engine.close().await?;

@@ -105,11 +105,12 @@ async fn texts(corpus: &Path) -> Result<Vec<(String, Line)>> {
     let convs: HashMap<String, String> = turns.into_iter().map(|turn| (turn.id, turn.conv)).collect();
     let memory = memory(Engine::builder())?;
     let file = BufReader::new(File::open(corpus)?);
-    let report = memory.import(file, ImportFormat::Neutral, own_history(Within::All), &mut |_| {}).await?;
+    let report =
+        memory.events().import(file, ImportFormat::Neutral, own_history(Within::All), &mut |_| {}).await?;
     ensure!(report.taken.stored == convs.len() as u64, "the corpus was not imported in full: {report:?}");
     let (mut texts, mut after) = (Vec::with_capacity(convs.len()), Cursor::START);
     loop {
-        let page = memory.scan(&EventFilter::all(), after, PAGE).await?;
+        let page = memory.events().scan(&EventFilter::all(), after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Cursor(Some(last.seq));
         for event in page.iter().filter_map(mnemal::Event::body) {

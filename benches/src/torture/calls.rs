@@ -45,16 +45,16 @@ pub(super) async fn act(desk: &WorkerState, ask: Request) -> Result<Degraded<Rep
         }
         Request::Export => {
             let mut out = Vec::new();
-            let _exported = memory.export(&mut out).await?;
+            let _exported = memory.admin().export(&mut out).await?;
             Reply::Text(String::from_utf8_lossy(&out).into_owned())
         }
         Request::Dump => Reply::Log(dump(memory).await?),
         Request::Notes(names) => notes(desk, &names).await?,
-        Request::Check => Reply::Findings(memory.engine().check().await?.findings),
+        Request::Check => Reply::Findings(memory.admin().engine().check().await?.findings),
         Request::Search(texts) => {
             let mut places = Vec::new();
             for text in texts {
-                places.extend(memory.engine().search_bytes(&text).await?);
+                places.extend(memory.admin().engine().search_bytes(&text).await?);
             }
             Reply::Findings(places)
         }
@@ -68,7 +68,7 @@ pub(super) async fn act(desk: &WorkerState, ask: Request) -> Result<Degraded<Rep
             let _scrubbed = store.scrub(&[]).await?;
             store.close().await.map(|()| Reply::Done)?
         }
-        Request::Close => memory.engine().close().await.map(|()| Reply::Done)?,
+        Request::Close => memory.admin().engine().close().await.map(|()| Reply::Done)?,
     };
     Ok(Degraded { value: said, gaps: Vec::new() })
 }
@@ -95,7 +95,7 @@ fn message(turn: Turn) -> Result<Message> {
 
 async fn append(memory: &Memory, turns: Vec<Turn>) -> Result<Degraded<Reply>> {
     let messages = turns.into_iter().map(message).collect::<Result<Vec<_>>>()?;
-    let acks = memory.log_all(messages).await?;
+    let acks = memory.events().log_all(messages).await?;
     let acked = |ack: mnemal::events::Ack| Ack {
         id: ack.id.to_string(),
         seq: Some(ack.seq.0),
@@ -134,7 +134,7 @@ fn text(event: &Event) -> String {
 async fn dump(memory: &Memory) -> Result<Vec<Row>> {
     let (mut rows, mut after) = (Vec::new(), Cursor::START);
     loop {
-        let page = memory.scan(&EventFilter::all(), after, PAGE).await?;
+        let page = memory.events().scan(&EventFilter::all(), after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(rows) };
         after = Cursor(Some(last.seq));
         rows.extend(page.iter().map(row));
@@ -157,7 +157,7 @@ fn row(event: &Event) -> Row {
 async fn notes(desk: &WorkerState, names: &[String]) -> Result<Reply> {
     let mut versions = Vec::with_capacity(names.len());
     for name in names {
-        let known = match desk.memory.history(&NoteKey::new(name)?).await {
+        let known = match desk.memory.preferences().history(&NoteKey::new(name)?).await {
             Err(error) if error.kind() == mnemal::ErrorKind::NotFound => Vec::new(),
             answer => answer?,
         };
@@ -191,7 +191,7 @@ async fn rebuilds(desk: &WorkerState) -> Result<bool> {
 async fn rests(memory: &Memory, ids: &[String]) -> Result<Vec<String>> {
     let mut events = Vec::new();
     for id in ids {
-        let receipt = match memory.receipt(id.parse()?).await {
+        let receipt = match memory.admin().receipt(id.parse()?).await {
             Err(error) if error.kind() == mnemal::ErrorKind::NotFound => continue,
             answer => answer?,
         };

@@ -73,13 +73,13 @@ impl Space {
     }
 
     async fn rows(&self) -> Result<Vec<Learning>> {
-        Ok(self.memory.all_learnings(&LearningFilter::all()).await?)
+        Ok(self.memory.preferences().all_learnings(&LearningFilter::all()).await?)
     }
 
     async fn settle(&self, report: &mut Report) -> Result<()> {
         for _ in 0..1_000 {
             self.clock.advance(Duration::from_mins(31));
-            let cycle = self.memory.engine().dream(&self.owner, DreamMode::Asked).await?;
+            let cycle = self.memory.admin().engine().dream(&self.owner, DreamMode::Asked).await?;
             report.count("cycles", 1);
             if cycle.accepted().count() == 0 {
                 return Ok(());
@@ -101,7 +101,7 @@ async fn month(order: &Order) -> Result<Report> {
         learnings: Arc::clone(&space.store) as Arc<dyn LearningStore>,
         dice: Mutex::new(Dice::new(order.seed)),
     });
-    let dreamer = space.memory.engine().dreamer(vec![pass])?;
+    let dreamer = space.memory.admin().engine().dreamer(vec![pass])?;
     let mut states: Vec<(Vec<EventId>, Vec<Learning>)> = Vec::new();
     let mut before = first.clone();
     while report.runs < order.runs && start.elapsed() < order.time {
@@ -217,7 +217,7 @@ fn lost(report: &mut Report, first: &[Learning], last: &[Learning], dear: &[Even
 async fn second(space: &Space) -> Result<u64> {
     let (rows, head) = (space.rows().await?, space.store.head().await?);
     space.clock.advance(Duration::from_mins(31));
-    space.memory.engine().dream(&space.owner, DreamMode::Asked).await?;
+    space.memory.admin().engine().dream(&space.owner, DreamMode::Asked).await?;
     let (now, last) = (space.rows().await?, space.store.head().await?);
     let changed = now.iter().filter(|row| !rows.contains(row)).count() as u64;
     Ok(changed + head.behind(last))
@@ -261,8 +261,8 @@ async fn operations(space: &Space) -> Result<Vec<EventId>> {
 }
 
 async fn take_back(space: &Space, event: EventId) -> Result<()> {
-    let decision = space.memory.undoing(event).await?;
-    let answer = space.memory.decide(decision).await?;
+    let decision = space.memory.facts().undoing(event).await?;
+    let answer = space.memory.facts().decide(decision).await?;
     anyhow::ensure!(answer.gaps.is_empty(), "the notes have not caught up: {:?}", answer.gaps);
     Ok(())
 }

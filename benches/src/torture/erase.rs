@@ -86,7 +86,7 @@ pub fn run(order: &Order) -> Result<Report> {
         scene.lay_out().await?;
         scene.forget_all().await?;
         Box::pin(scene.bring_back()).await?;
-        scene.memory.engine().close().await?;
+        scene.memory.admin().engine().close().await?;
         Ok(scene.report)
     })
 }
@@ -139,19 +139,19 @@ impl Scene {
             "# Opening hours\n\nThe library opens at nine on weekdays.\n",
         )?;
         let clock = SystemClock::default();
-        while self.memory.engine().inbox_standing().await?.is_some_and(|inbox| inbox.waiting > 0) {
-            let _taken = self.memory.engine().take_inbox(Duration::from_mins(1)).await?;
+        while self.memory.admin().engine().inbox_standing().await?.is_some_and(|inbox| inbox.waiting > 0) {
+            let _taken = self.memory.admin().engine().take_inbox(Duration::from_mins(1)).await?;
         }
         self.say_others(OTHERS / 2..OTHERS).await?;
         self.memory.working()?.put("other", "the library opens at nine".to_owned(), keep()).await?;
         let owner = OwnerId::new("erase")?;
         let until = clock.monotonic() + Duration::from_mins(10);
-        while self.memory.engine().graph_state().await?.is_due || self.is_behind().await? {
-            let _tended = self.memory.engine().maintain(&owner).await?;
+        while self.memory.admin().engine().graph_state().await?.is_due || self.is_behind().await? {
+            let _tended = self.memory.admin().engine().maintain(&owner).await?;
             ensure!(clock.monotonic() < until, "the background finds no end");
         }
-        let _cycle = self.memory.engine().dream(&owner, mnemal::dream::DreamMode::Asked).await?;
-        self.memory.engine().refresh_summaries().await?;
+        let _cycle = self.memory.admin().engine().dream(&owner, mnemal::dream::DreamMode::Asked).await?;
+        self.memory.admin().engine().refresh_summaries().await?;
         // What is shown is remembered too: by receipts, and by what a session saw.
         for canary in &mut canaries {
             let session = SessionId::new(format!("reader-{}", canary.number))?;
@@ -161,15 +161,15 @@ impl Scene {
         }
         self.canaries = canaries;
         let mut export = Vec::new();
-        self.memory.export(&mut export).await?;
+        self.memory.admin().export(&mut export).await?;
         fs::write(self.away.path().join("export.jsonl"), export)?;
-        self.memory.backup(&self.away.path().join("backup.db")).await?;
+        self.memory.admin().backup(&self.away.path().join("backup.db")).await?;
         self.report.found_before = holding(self.home.path(), &self.words())?.len();
         Ok(())
     }
 
     async fn is_behind(&self) -> Result<bool> {
-        let health = self.memory.health().await?;
+        let health = self.memory.admin().health().await?;
         Ok(health
             .parts
             .iter()
@@ -219,12 +219,12 @@ impl Scene {
                 for part in [text.as_str(), "We speak of it later.", "What else is there?", "Nothing else."] {
                     drop(memory.log(Message::user(part).session(session.clone())).await?);
                 }
-                let done = memory.compress(session).keep_last(1).await?;
+                let done = memory.events().compress(session).keep_last(1).await?;
                 ensure!(done.value.entry.is_some(), "nothing was compressed");
             }
             Kind::Completion => {
                 let id = memory.log(Message::user(text).session(session)).await?.value.id;
-                drop(memory.extract_with_model(id).await?);
+                drop(memory.facts().extract_with_model(id).await?);
             }
             Kind::Working => {
                 drop(memory.log(Message::user(text).session(session.clone())).await?);
@@ -246,7 +246,7 @@ impl Scene {
         let mut ids = Vec::new();
         let mut after = mnemal::events::Cursor::START;
         loop {
-            let page = self.memory.scan(&EventFilter::all(), after, scan::PAGE).await?;
+            let page = self.memory.events().scan(&EventFilter::all(), after, scan::PAGE).await?;
             let Some(last) = page.last() else { return Ok(ids) };
             after = mnemal::events::Cursor(Some(last.seq));
             let said = page.iter().filter(|event| {
@@ -266,11 +266,11 @@ impl Scene {
     async fn others(&self) -> Result<Others> {
         let mut turns = BTreeMap::new();
         for id in &self.others {
-            let event = self.memory.get(*id).await?;
+            let event = self.memory.events().get(*id).await?;
             turns.insert(*id, event.body().map(|kept| kept.content.clone()));
         }
         let is_other = |text: &str| !self.canaries.iter().any(|canary| text.contains(&canary.word));
-        let notes = self.memory.all_learnings(&LearningFilter::all()).await?;
+        let notes = self.memory.preferences().all_learnings(&LearningFilter::all()).await?;
         let notes = notes
             .into_iter()
             .filter(|note| note.kind != LearningKind::Tool && is_other(&note.content))
@@ -336,10 +336,10 @@ impl Scene {
             Kind::Fact => {
                 let always = mnemal::AsOf::present(Timestamp::MAX);
                 for _ in 0..PATIENCE {
-                    let graph = self.memory.graph().await?;
+                    let graph = self.memory.facts().graph().await?;
                     let entity = graph.value.whom(&canary.word, always).await;
                     let named = match entity {
-                        Ok(entity) => self.memory.naming(entity.id).await,
+                        Ok(entity) => self.memory.facts().naming(entity.id).await,
                         Err(error) => Err(error),
                     };
                     match named {
@@ -353,7 +353,7 @@ impl Scene {
             Kind::Turn => {
                 let session = mnemal::Within::Only(SessionId::new(canary.session())?);
                 let filter = EventFilter { session, ..EventFilter::all() };
-                Selector::Events(self.memory.selected(&filter.into()).await?)
+                Selector::Events(self.memory.events().selected(&filter.into()).await?)
             }
             _ => Selector::Events(canary.events.clone()),
         })
@@ -391,7 +391,7 @@ impl Scene {
         self.judge("import from elsewhere").await?;
         self.drop_files().await?;
         self.judge("the same file in the inbox").await?;
-        let engine = self.memory.engine().clone();
+        let engine = self.memory.admin().engine().clone();
         for layer in [Layer::Graph, Layer::Learnings, Layer::Summaries, Layer::Lexical] {
             engine.rebuild(layer, RebuildMode::Anew).await?;
         }
@@ -422,8 +422,13 @@ impl Scene {
 
     async fn import_export(&self) -> Result<()> {
         let export = fs::read(self.away.path().join("export.jsonl"))?;
-        let options = ImportOptions::new("export.jsonl", self.memory.engine().now());
-        drop(self.memory.import(Cursor::new(export), ImportFormat::Mnemal, options, &mut |_| ()).await?);
+        let options = ImportOptions::new("export.jsonl", self.memory.admin().engine().now());
+        drop(
+            self.memory
+                .events()
+                .import(Cursor::new(export), ImportFormat::Mnemal, options, &mut |_| ())
+                .await?,
+        );
         Ok(())
     }
 
@@ -437,8 +442,13 @@ impl Scene {
             lines.push_str(&line.to_string());
             lines.push('\n');
         }
-        let options = ImportOptions::new("chats.jsonl", self.memory.engine().now());
-        drop(self.memory.import(Cursor::new(lines), ImportFormat::Neutral, options, &mut |_| ()).await?);
+        let options = ImportOptions::new("chats.jsonl", self.memory.admin().engine().now());
+        drop(
+            self.memory
+                .events()
+                .import(Cursor::new(lines), ImportFormat::Neutral, options, &mut |_| ())
+                .await?,
+        );
         Ok(())
     }
 
@@ -447,8 +457,8 @@ impl Scene {
             let text = format!("# Memo {}\n\n{}\n", canary.number, canary.sentence);
             fs::write(self.inbox().join(format!("memo-{}.md", canary.number)), text)?;
         }
-        while self.memory.engine().inbox_standing().await?.is_some_and(|inbox| inbox.waiting > 0) {
-            let _taken = self.memory.engine().take_inbox(Duration::from_mins(1)).await?;
+        while self.memory.admin().engine().inbox_standing().await?.is_some_and(|inbox| inbox.waiting > 0) {
+            let _taken = self.memory.admin().engine().take_inbox(Duration::from_mins(1)).await?;
         }
         // The user put them there again; what they say must not have come into the space.
         let processed = self.inbox().join("processed");
@@ -462,7 +472,7 @@ impl Scene {
     }
 
     async fn restore(&mut self) -> Result<()> {
-        self.memory.engine().close().await?;
+        self.memory.admin().engine().close().await?;
         let file = self.home.path().join("space.db");
         let elsewhere = open(&self.away).await?;
         let memory = std::mem::replace(&mut self.memory, elsewhere);

@@ -165,12 +165,12 @@ struct ImportState {
 /// Reads a file into a new space; by its name only where its bytes do not tell its format any more.
 async fn read(sample: &Sample, text: &str) -> Result<ImportState> {
     let memory = memory()?;
-    let now = memory.engine().now();
+    let now = memory.admin().engine().now();
     let options = ImportOptions { lenient: LinePolicy::Yes, ..ImportOptions::new(sample.name, now) };
     let is_told =
         mnemal::events::import_format(text.as_bytes(), sample.name).is_ok_and(|told| told == sample.format);
     let format = if is_told { ImportFormat::Auto } else { sample.format };
-    let report = memory.import(text.as_bytes(), format, options, &mut |_| ()).await;
+    let report = memory.events().import(text.as_bytes(), format, options, &mut |_| ()).await;
     Ok(ImportState { texts: texts_of(&memory).await?, report: report.map(|read| read.value) })
 }
 
@@ -187,7 +187,7 @@ fn memory() -> Result<Memory> {
 
 /// Returns what a space holds.
 async fn texts_of(memory: &Memory) -> Result<Vec<String>> {
-    let events = memory.scan(&EventFilter::live(), Cursor::START, MANY).await?;
+    let events = memory.events().scan(&EventFilter::live(), Cursor::START, MANY).await?;
     Ok(events.iter().filter_map(mnemal::Event::body).map(|kept| kept.content.clone()).collect())
 }
 

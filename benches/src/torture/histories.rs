@@ -101,15 +101,17 @@ pub fn read_in(arguments: &[String]) -> Result<()> {
         for file in files(Path::new(file))? {
             let reader = BufReader::with_capacity(1 << 18, File::open(&file)?);
             let name = file.display().to_string();
-            let options =
-                ImportOptions { lenient: LinePolicy::No, ..ImportOptions::new(name, memory.engine().now()) };
+            let options = ImportOptions {
+                lenient: LinePolicy::No,
+                ..ImportOptions::new(name, memory.admin().engine().now())
+            };
             let mut watch = |_: &ImportReport| own = own.max(own_bytes().unwrap_or(u64::MAX));
-            let taken = memory.import(reader, format, options, &mut watch).await?.value.taken;
+            let taken = memory.events().import(reader, format, options, &mut watch).await?.value.taken;
             (stored, twice) = (stored + taken.stored, twice + taken.duplicates);
         }
-        let gaps = memory.engine().fold_within(FOLDING).await;
+        let gaps = memory.admin().engine().fold_within(FOLDING).await;
         ensure!(gaps.is_empty(), "not everything was folded: {gaps:?}");
-        memory.engine().close().await?;
+        memory.admin().engine().close().await?;
         Ok(json!({"stored": stored, "duplicates": twice, "peak": peak_bytes()?, "own": own}))
     })?;
     let mut out = std::io::stdout().lock();
@@ -297,8 +299,8 @@ impl FormatReader<'_> {
         runtime.block_on(async {
             let memory = open(&self.home.join(space)).await?;
             let mut out = BufWriter::new(File::create(&file)?);
-            let _done = memory.export(&mut out).await?;
-            memory.engine().close().await?;
+            let _done = memory.admin().export(&mut out).await?;
+            memory.admin().engine().close().await?;
             Ok::<_, anyhow::Error>(out.flush()?)
         })?;
         Ok(file)
@@ -310,14 +312,14 @@ async fn contents(space: &Path) -> Result<BTreeMap<[u8; 32], u64>> {
     let memory = open(space).await?;
     let (mut found, mut after) = (BTreeMap::new(), Cursor::START);
     loop {
-        let page = memory.scan(&EventFilter::live(), after, PAGE).await?;
+        let page = memory.events().scan(&EventFilter::live(), after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Cursor(Some(last.seq));
         for kept in page.iter().filter_map(mnemal::Event::body) {
             *found.entry(*blake3::hash(kept.content.as_bytes()).as_bytes()).or_default() += 1;
         }
     }
-    memory.engine().close().await?;
+    memory.admin().engine().close().await?;
     Ok(found)
 }
 

@@ -49,7 +49,7 @@ pub fn take(arguments: &[String]) -> Result<()> {
         let inbox = inbox(Path::new(folder));
         say("open")?;
         loop {
-            let _done = memory.engine().take_from(&inbox, PATIENCE).await?;
+            let _done = memory.admin().engine().take_from(&inbox, PATIENCE).await?;
             let standing = inbox.counts().await?;
             if standing.waiting + standing.claimed == 0 {
                 say("idle")?;
@@ -272,7 +272,7 @@ impl Scene {
         let mut documents: BTreeMap<String, (String, Vec<(usize, String)>)> = BTreeMap::new();
         let mut after = Cursor::START;
         loop {
-            let page = memory.scan(&EventFilter::live(), after, PAGE).await?;
+            let page = memory.events().scan(&EventFilter::live(), after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
             for event in page.iter().filter_map(mnemal::Event::body) {
@@ -287,7 +287,7 @@ impl Scene {
                 chunks.1.push((number, event.content.clone()));
             }
         }
-        let check = memory.engine().check().await?;
+        let check = memory.admin().engine().check().await?;
         for finding in &check.findings {
             self.report.blame(Fault::Corrupt, format_args!("{finding}"));
         }

@@ -100,7 +100,7 @@ impl Space {
         for number in 0..5 {
             self.clock.advance(Duration::from_secs(30));
             let text = format!("{} {}", said(dice), said(dice));
-            let _read = self.memory.ingest(&document(&format!("text-{number}.txt"), text)).await?;
+            let _read = self.memory.events().ingest(&document(&format!("text-{number}.txt"), text)).await?;
         }
         for number in 0..4_u64 {
             let saying = dice.below(SAYINGS.len());
@@ -117,20 +117,23 @@ impl Space {
     /// What a process does now and then: a cycle, and the conversation is compressed.
     async fn maintain(&self) -> Result<()> {
         self.clock.advance(Duration::from_hours(7));
-        let _cycle = self.memory.engine().dream(&self.owner, DreamMode::Asked).await?;
-        let _entry = self.memory.compress(SessionId::new(TALK)?).keep_last(2).await?;
-        let _gaps = self.memory.engine().refresh_summaries().await?;
+        let _cycle = self.memory.admin().engine().dream(&self.owner, DreamMode::Asked).await?;
+        let _entry = self.memory.events().compress(SessionId::new(TALK)?).keep_last(2).await?;
+        let _gaps = self.memory.admin().engine().refresh_summaries().await?;
         Ok(())
     }
 
     async fn notes(&self) -> Result<Vec<Learning>> {
-        Ok(self.memory.all_learnings(&LearningFilter::all()).await?)
+        Ok(self.memory.preferences().all_learnings(&LearningFilter::all()).await?)
     }
 
     async fn events(&self) -> Result<BTreeSet<EventId>> {
         let live = EventFilter::live();
-        let events =
-            self.memory.scan(&live, mnemal::events::Cursor::START, std::num::NonZeroUsize::MAX).await?;
+        let events = self
+            .memory
+            .events()
+            .scan(&live, mnemal::events::Cursor::START, std::num::NonZeroUsize::MAX)
+            .await?;
         Ok(events.into_iter().map(|event| event.id).collect())
     }
 }
@@ -196,7 +199,7 @@ async fn one(seed: u64, report: &mut Report) -> Result<()> {
         lost((&space, &twin), report).await?;
     }
     count(&space, &model, report).await?;
-    let undone = space.memory.engine().undo_model().await?;
+    let undone = space.memory.admin().engine().undo_model().await?;
     report.count("taken back", undone.value.len() as u64);
     let space = space.alone()?;
     still_of_model(&space, report).await?;
@@ -243,7 +246,7 @@ async fn believed(space: &Space, model: &Liar, report: &mut Report) -> Result<()
 
 /// Facts that stand, entities, and texts of summaries.
 async fn believed_rows(space: &Space) -> Result<Vec<(&'static str, String)>> {
-    let graph = space.memory.graph().await?.value;
+    let graph = space.memory.facts().graph().await?.value;
     let now = AsOf::present(Timestamp::MAX);
     let mut rows = Vec::new();
     for fact in graph.facts(&FactFilter::all(), now).await? {
@@ -258,7 +261,7 @@ async fn believed_rows(space: &Space) -> Result<Vec<(&'static str, String)>> {
     for entity in graph.all(&EntityFilter::all(), now).await? {
         rows.push(("an entity", entity.name));
     }
-    for standing in space.memory.stored_tree(&NodePath::Root, 3).await?.value {
+    for standing in space.memory.summaries().stored_tree(&NodePath::Root, 3).await?.value {
         rows.push(("a summary", standing.text()));
     }
     Ok(rows)
@@ -276,8 +279,11 @@ async fn lost((space, twin): (&Space, &Space), report: &mut Report) -> Result<()
             roles: Within::Only(vec![mnemal::Role::User, mnemal::Role::Assistant, mnemal::Role::Document]),
             ..EventFilter::live()
         };
-        let said =
-            twin.memory.scan(&written, mnemal::events::Cursor::START, std::num::NonZeroUsize::MAX).await?;
+        let said = twin
+            .memory
+            .events()
+            .scan(&written, mnemal::events::Cursor::START, std::num::NonZeroUsize::MAX)
+            .await?;
         said.iter().filter(|event| !has.contains(&event.id)).count()
     };
     if gone > 0 {
@@ -312,7 +318,7 @@ fn is_written(row: &Learning) -> bool {
 }
 
 async fn facts(space: &Space) -> Result<BTreeSet<String>> {
-    let graph = space.memory.graph().await?.value;
+    let graph = space.memory.facts().graph().await?.value;
     let all = graph.facts(&FactFilter::all(), AsOf::present(Timestamp::MAX)).await?;
     let says = |fact: &mnemal::Fact| {
         let (one, what) = (&fact.subject, &fact.predicate);
@@ -347,7 +353,7 @@ async fn count(space: &Space, model: &Liar, report: &mut Report) -> Result<()> {
 async fn still_of_model(space: &Space, report: &mut Report) -> Result<()> {
     for note in space.notes().await?.into_iter().filter(|note| note.status == LearningStatus::Active) {
         let Some(source) = note.sources.first() else { continue };
-        let made = space.memory.get(source.event).await?;
+        let made = space.memory.events().get(source.event).await?;
         let is_of_model = made.body().is_some_and(|kept| {
             matches!(&kept.kind, mnemal::EventKind::Operation(operation) if operation.prompt.is_some())
         });

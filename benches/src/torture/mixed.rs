@@ -88,23 +88,24 @@ impl Space {
             66..90 => self.decide_something().await,
             90..94 if self.chance != Chance::Keeps => {
                 let Some(event) = self.one_decided() else { return Ok("nothing to take back") };
-                match self.memory.undoing(event).await {
+                match self.memory.facts().undoing(event).await {
                     Ok(undo) => {
-                        let _ack = self.memory.decide(undo).await?;
+                        let _ack = self.memory.facts().decide(undo).await?;
                         Ok("undos")
                     }
                     Err(error) if error.kind() != ErrorKind::Unavailable => Ok("nothing to take back"),
                     Err(error) => Err(error.into()),
                 }
             }
-            94..96 => match self.memory.compress(session).keep_last(2).await {
+            94..96 => match self.memory.events().compress(session).keep_last(2).await {
                 Ok(_) => Ok("compressions"),
                 Err(error) if error.kind() != ErrorKind::Unavailable => Ok("nothing to compress"),
                 Err(error) => Err(error.into()),
             },
             96..98 => {
                 let owner = OwnerId::new("mixed")?;
-                let _cycle = self.memory.engine().dream(&owner, mnemal::dream::DreamMode::Asked).await?;
+                let _cycle =
+                    self.memory.admin().engine().dream(&owner, mnemal::dream::DreamMode::Asked).await?;
                 Ok("cycles")
             }
             _ if self.chance == Chance::Keeps => Ok("nothing is taken back"),
@@ -195,7 +196,7 @@ impl Space {
 
     /// Returns a decision about an entity of the graph.
     async fn about(&mut self) -> Result<Option<Decision>> {
-        let graph = self.memory.graph().await?.value;
+        let graph = self.memory.facts().graph().await?.value;
         let known = graph.all(&EntityFilter::all(), AsOf::present(Timestamp::MAX)).await?;
         let Some(one) = known.get(self.dice.below(known.len())) else { return Ok(None) };
         let other = known.get(self.dice.below(known.len())).filter(|other| other.id != one.id);
@@ -226,13 +227,13 @@ impl Space {
             Decision::Merge { .. } | Decision::Split { .. } => "merges and splits",
             _ => "facts and names",
         };
-        self.decided.push(self.memory.decide(decision).await?.value.id);
+        self.decided.push(self.memory.facts().decide(decision).await?.value.id);
         Ok(kind)
     }
 
     /// Lets every layer catch up.
     pub(super) async fn settle(&self) -> Result<()> {
-        let engine = self.memory.engine();
+        let engine = self.memory.admin().engine();
         engine.rebuild(Layer::Graph, RebuildMode::Anew).await?;
         loop {
             let gaps = engine.fold_within(Duration::from_secs(5)).await;

@@ -97,7 +97,7 @@ struct Belief {
 impl Belief {
     async fn of(space: &Space, query: &str, then: Timestamp) -> Result<Self> {
         let as_of = AsOf { world: then, belief: then };
-        let graph = space.memory.graph().await?.value;
+        let graph = space.memory.facts().graph().await?.value;
         let fact = |fact: mnemal::Fact| {
             let (from, to) = (fact.valid_at, fact.invalid_at);
             format!(
@@ -111,7 +111,7 @@ impl Belief {
         let facts = graph.facts(&FactFilter::all(), as_of).await?.into_iter().map(fact).collect();
         let all = graph.all(&EntityFilter::all(), as_of).await?;
         let names = all.into_iter().map(|entity| format!("{} {}", entity.id, entity.name)).collect();
-        let notes = space.memory.learnings(&LearningFilter::all(), as_of).await?;
+        let notes = space.memory.preferences().learnings(&LearningFilter::all(), as_of).await?;
         let notes = notes.into_iter().map(|note| note.item);
         // A tally of a tool is one row that grows.
         let notes = notes.filter(|note| note.kind != LearningKind::Tool);
@@ -120,7 +120,7 @@ impl Belief {
         let sessions = (0..SESSIONS).map(|number| SessionId::new(format!("talk-{number}")));
         let sessions = sessions.collect::<mnemal::Result<Vec<_>>>()?.into_iter().map(NodePath::Session);
         for path in sessions.chain([NodePath::Root, NodePath::Preferences]) {
-            match space.memory.summary(&path, Some(as_of)).await {
+            match space.memory.summaries().get(&path, Some(as_of)).await {
                 Ok(found) => {
                     let said = found.value.node.lines.iter().map(|line| line.text.as_str());
                     summaries.insert(format!("{path} {}", said.collect::<Vec<_>>().join(" ")));

@@ -188,6 +188,7 @@ async fn filled(parts: &[&[String]]) -> Result<Memory> {
     for lines in parts {
         let corpus = lines.join("\n");
         let report = memory
+            .events()
             .import(corpus.as_bytes(), ImportFormat::Neutral, own_history(Within::All), &mut |_| {})
             .await?;
         ensure!(report.taken.stored > 0, "nothing was imported");

@@ -47,16 +47,16 @@ async fn life(order: &Order) -> Result<Report> {
     let live = dump(&store).await?;
     report.count("rows", live.values().map(|(rows, _)| *rows).sum());
     for layer in LAYERS {
-        let rows = space.memory.engine().rebuild(layer, RebuildMode::Check).await?.rows;
+        let rows = space.memory.admin().engine().rebuild(layer, RebuildMode::Check).await?.rows;
         if rows > 0 {
             report.blame(Fault::SilentWrong, format_args!("{rows} rows of {} differ", layer.as_str()));
         }
     }
     for round in 1..=2 {
         for layer in LAYERS {
-            space.memory.engine().rebuild(layer, RebuildMode::Anew).await?;
+            space.memory.admin().engine().rebuild(layer, RebuildMode::Anew).await?;
         }
-        space.memory.engine().refresh_summaries().await?;
+        space.memory.admin().engine().refresh_summaries().await?;
         for (name, (rows, hash)) in dump(&store).await? {
             if live.get(name) != Some(&(rows, hash)) {
                 let was = live.get(name).map_or(0, |(rows, _)| *rows);

@@ -110,7 +110,7 @@ impl Accounts {
             self.report.count("contexts without a line", 1);
             return Ok(());
         }
-        let check = memory.check_receipt(receipt.id, Some(&context.text)).await?;
+        let check = memory.admin().check_receipt(receipt.id, Some(&context.text)).await?;
         for finding in &check.findings {
             self.report.blame(Fault::SilentWrong, format_args!("{query}: {finding}"));
         }

@@ -345,7 +345,7 @@ impl SharedState {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         let mut after = Cursor::START;
         loop {
-            let events = memory.scan(&EventFilter::all(), after, PAGE).await?;
+            let events = memory.events().scan(&EventFilter::all(), after, PAGE).await?;
             for event in &events {
                 after = Cursor(Some(event.seq));
                 if let Some(kept) = event.body() {

@@ -86,8 +86,8 @@ async fn life(order: &Order) -> Result<Report> {
 }
 
 async fn taken_back(space: &Space, event: EventId) -> mnemal::Result<()> {
-    let undo = space.memory.undoing(event).await?;
-    space.memory.decide(undo).await.map(drop)
+    let undo = space.memory.facts().undoing(event).await?;
+    space.memory.facts().decide(undo).await.map(drop)
 }
 
 /// What is believed: the notes bit by bit, and facts and names as they are said.
@@ -100,11 +100,11 @@ struct State {
 
 impl State {
     async fn of(space: &Space) -> Result<Self> {
-        let mut notes = space.memory.all_learnings(&LearningFilter::all()).await?;
+        let mut notes = space.memory.preferences().all_learnings(&LearningFilter::all()).await?;
         // How tools fare is no decision.
         notes.retain(|note| note.kind != LearningKind::Tool);
         notes.sort_by_key(|note| note.id);
-        let graph = space.memory.graph().await?.value;
+        let graph = space.memory.facts().graph().await?.value;
         let now = AsOf::present(Timestamp::MAX);
         let facts = graph.facts(&FactFilter::all(), now).await?;
         let fact = |fact: &mnemal::Fact| {

@@ -251,7 +251,7 @@ pub(crate) async fn open(global: &Global, output: &Output) -> Result<Memory> {
 async fn open_whole(global: &Global, output: &Output) -> Result<Memory> {
     let memory = open(global, output).await?;
     // A failure to load is a gap of the answer.
-    let _gap = memory.engine().load().await;
+    let _gap = memory.admin().engine().load().await;
     Ok(memory)
 }
 
@@ -337,7 +337,7 @@ pub(crate) fn place_of(event: &NewEvent) -> Option<String> {
 pub(crate) async fn checkpoint(global: &Global, memory: &Memory, done: Result<u8>) -> Result<u8> {
     // A server closes its own spaces.
     if global.open_spaces.is_none() {
-        let _later = memory.engine().close().await;
+        let _later = memory.admin().engine().close().await;
     }
     done
 }
@@ -352,7 +352,7 @@ async fn decided(
 ) -> Result<u8> {
     let event = match going {
         RunMode::DryRun => None,
-        RunMode::Really => Some(memory.decide(decision).await?.value.id),
+        RunMode::Really => Some(memory.facts().decide(decision).await?.value.id),
     };
     let form = DecisionResultForm {
         decision: verb,

@@ -125,7 +125,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let (transport, ended) = Lifecycle::around(AsyncRwTransport::new_server(read, write));
-    let upkeep = Upkeep::new(memory.engine().clone(), ended.clone())?;
+    let upkeep = Upkeep::new(memory.admin().engine().clone(), ended.clone())?;
     let server = Server::new(memory, &options, ended).with_notifications();
     match serve_server(server, transport).await {
         Ok(running) => match tokio::join!(running.waiting(), upkeep.run()) {

@@ -164,7 +164,7 @@ impl Executor<'_> {
 
     async fn tree(&self) -> ToolResult<Tree> {
         let filter = LearningFilter { kind: Within::Only(LearningKind::Note), ..LearningFilter::all() };
-        Ok(Tree::new(self.memory.notes(&filter).await?))
+        Ok(Tree::new(self.memory.preferences().notes(&filter).await?))
     }
 
     async fn view(&self, path: &str, range: Option<&[i64]>) -> ToolResult<String> {
@@ -230,7 +230,7 @@ impl Executor<'_> {
         };
         let keys = own(path, &rows, "delete")?;
         for key in keys {
-            let _ack = self.memory.decide_by_agent(Decision::Archive(key.into())).await?;
+            let _ack = self.memory.facts().decide_by_agent(Decision::Archive(key.into())).await?;
         }
         Ok(format!("Successfully deleted {path}"))
     }
@@ -256,7 +256,7 @@ impl Executor<'_> {
             let key = tree.key(&category, name, Some(row))?;
             self.write(row, key.clone(), category, &row.content).await?;
             if key != old_key {
-                let _ack = self.memory.decide_by_agent(Decision::Archive(old_key.into())).await?;
+                let _ack = self.memory.facts().decide_by_agent(Decision::Archive(old_key.into())).await?;
             }
         }
         Ok(format!("Successfully renamed {old} to {new}"))

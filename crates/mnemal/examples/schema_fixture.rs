@@ -77,7 +77,7 @@ async fn tools_and_notes(memory: &Memory, clock: &ManualClock) -> Result<()> {
         Message::document("Opening hours: Monday to Friday, half past six to eight in the evening."),
         Message::user("cups again").idempotency_key("turn-24"),
     ];
-    let acks = memory.log_all(messages.map(|message| message.session(session.clone()))).await?;
+    let acks = memory.events().log_all(messages.map(|message| message.session(session.clone()))).await?;
     assert!(acks.gaps.is_empty(), "{:?}", acks.gaps);
     for (key, text) in [
         ("opening-hours", "The kiosk opens at seven."),

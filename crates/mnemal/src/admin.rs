@@ -1,5 +1,6 @@
 //! Running an engine: backup, restore, audit, rebuild, maintenance, status, spaces.
 
+pub use crate::areas::AdminHandle;
 pub use crate::audit::{AuditAct, AuditCheck, AuditLog, AuditRecord};
 pub use crate::background::BackgroundReport;
 #[cfg(feature = "sqlite")]

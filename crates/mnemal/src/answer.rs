@@ -143,7 +143,7 @@ impl RecallCall {
         self
     }
 
-    /// Passes the answer of [`embed_query`](Memory::embed_query). When it holds no vector, the in-process embedder makes one, and
+    /// Passes the answer of [`embed_query`](crate::areas::AdminHandle::embed_query). When it holds no vector, the in-process embedder makes one, and
     /// the answer carries the gap.
     pub fn embedded(mut self, asked: Degraded<Option<EmbeddedQuestion>>) -> Self {
         self.request.query_vector = self.asked.merge(asked).map(|asked| (asked.model, asked.vector));
@@ -394,7 +394,7 @@ impl ContextCall {
         self
     }
 
-    /// Passes the answer of [`embed_query`](Memory::embed_query). When it holds no vector, the in-process embedder makes one, and
+    /// Passes the answer of [`embed_query`](crate::areas::AdminHandle::embed_query). When it holds no vector, the in-process embedder makes one, and
     /// the context carries the gap.
     pub fn embedded(mut self, asked: Degraded<Option<EmbeddedQuestion>>) -> Self {
         self.query_vector = self.asked.merge(asked).map(|asked| (asked.model, asked.vector));

@@ -80,7 +80,7 @@ impl AskCall {
         self
     }
 
-    /// Passes the answer of [`embed_query`](Memory::embed_query).
+    /// Passes the answer of [`embed_query`](crate::areas::AdminHandle::embed_query).
     pub fn embedded(mut self, asked: Degraded<Option<EmbeddedQuestion>>) -> Self {
         self.context = self.context.embedded(asked.clone());
         self.recall = self.recall.embedded(asked);

@@ -284,10 +284,10 @@ impl Spaces {
         let Ok(memory) = self.open(&space).await else {
             return (space, BackgroundReport { failed: 1, ..BackgroundReport::default() });
         };
-        memory.engine().look_for_insights(AlwaysOn::Yes);
+        memory.admin().engine().look_for_insights(AlwaysOn::Yes);
         let is_off = async { while !is_over(&stop, SPACES).await && self.is_always_on(&space) {} };
-        let attended = memory.engine().run_background(owner, pace, is_off).await;
-        memory.engine().look_for_insights(AlwaysOn::No);
+        let attended = memory.admin().engine().run_background(owner, pace, is_off).await;
+        memory.admin().engine().look_for_insights(AlwaysOn::No);
         (space, attended)
     }
 }

@@ -12,6 +12,7 @@ use mnemal_events::Exporter;
 pub use mnemal_store::Manifest;
 use mnemal_store::{Digest, Options, Salvage, SqliteStore};
 
+use crate::areas::AdminHandle;
 use crate::audit::{AuditAct, AuditRecord};
 use crate::builder::Builder;
 use crate::engine::{Engine, MANY};
@@ -36,33 +37,33 @@ pub struct RestoreReport {
     pub aside: Option<PathBuf>,
 }
 
-impl Memory {
+impl AdminHandle<'_> {
     /// Copies the space at one moment into a new file, concurrently with writers; verifies the copy, and writes its manifest to
     /// `NAME.manifest.json` in the same folder. The copy is an ordinary space. A later forget does not reach it.
     ///
     /// # Errors
     /// `Conflict` when the file exists; `Corrupt` when the space is damaged; `Unsupported` without a file;
     /// `Unavailable` when the copy cannot be written.
-    pub async fn backup(&self, to: &Path) -> Result<Manifest> {
-        self.must_be_whole("a backup")?;
-        let engine = &self.engine;
+    pub async fn backup(self, to: &Path) -> Result<Manifest> {
+        self.memory.must_be_whole("a backup")?;
+        let engine = &self.memory.engine;
         engine.upkeep()?.backup(to).await?;
         let store = SqliteStore::open_with(to, Options { readers: 1, ..Options::default() }).await?;
         let parts = engine.parts();
-        let exported = exported(&store, &self.scope.space, &parts.key, &parts.settings).await;
+        let exported = exported(&store, &self.memory.scope.space, &parts.key, &parts.settings).await;
         store.close().await?;
         let (counted, hash) = exported?;
         let manifest = Manifest {
             last_seq: counted.events,
             events: counted.events,
             tombstones: counted.tombstones,
-            ..Manifest::new(self.scope.space.as_str(), env!("CARGO_PKG_VERSION"), engine.now(), &hash)
+            ..Manifest::new(self.memory.scope.space.as_str(), env!("CARGO_PKG_VERSION"), engine.now(), &hash)
         };
         manifest.write(to)?;
         let written = Manifest::read(to)?;
         if written.as_ref() == Some(&manifest) {
             engine.note_copy("backup", "bak", manifest.events).await;
-            let act = AuditRecord::new(AuditAct::Backup, Origin::UserDirect).space(&self.scope.space);
+            let act = AuditRecord::new(AuditAct::Backup, Origin::UserDirect).space(&self.memory.scope.space);
             engine.audit(&act.count("events", manifest.events))?;
             return Ok(manifest);
         }

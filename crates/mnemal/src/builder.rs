@@ -159,7 +159,7 @@ impl Builder {
 
     /// Sets the embedder outside the process; it replaces the endpoint that the settings name.
     ///
-    /// Upkeep, [`Engine::fill`] and [`Memory::embed_query`](crate::Memory::embed_query) use it; no read calls it.
+    /// Upkeep, [`Engine::fill`] and [`AdminHandle::embed_query`](crate::areas::AdminHandle::embed_query) use it; no read calls it.
     pub fn with_background_embedder(mut self, embedder: Arc<dyn BackgroundEmbedder>) -> Self {
         self.background = Some(embedder);
         self

@@ -59,7 +59,7 @@ impl Memory {
         if sources.is_empty() {
             return Ok(Values::new());
         }
-        let graph = match self.graph().await {
+        let graph = match self.facts().graph().await {
             Ok(graph) => graph.value,
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(Values::new()),
             Err(error) => return Err(error),

@@ -20,6 +20,7 @@ pub use self::auto_compress::Conversations;
 pub use self::draft::Draft;
 pub use self::session_turn::PromptTurn;
 use self::session_turn::{SessionTurn, ends, shortened};
+use crate::areas::EventsHandle;
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Message;
@@ -116,7 +117,7 @@ enum CompressTrigger {
     Due,
 }
 
-impl Memory {
+impl EventsHandle<'_> {
     /// Compresses a session: all turns except the last six become one timeline entry, which recall can find, and the answer is
     /// the session's compressed form for the next prompt. The log keeps the turns.
     ///
@@ -125,13 +126,13 @@ impl Memory {
     ///
     /// # Errors
     /// Of the call: `Unavailable` when the store does not answer.
-    pub fn compress(&self, session: SessionId) -> CompressCall {
-        let memory = self.clone();
+    pub fn compress(self, session: SessionId) -> CompressCall {
+        let memory = self.memory.clone();
         CompressCall {
             memory,
             session,
             keep_last: KEEP_LAST,
-            window: self.engine.settings().compress.window_tokens.map(TokenCount),
+            window: self.memory.engine.settings().compress.window_tokens.map(TokenCount),
             when: CompressTrigger::Now,
             history: Vec::new(),
         }

@@ -10,6 +10,7 @@ use mnemal_core::{
 use mnemal_events::Ack;
 use mnemal_text::fold;
 
+use crate::areas::FactsHandle;
 use crate::memory::Memory;
 use crate::message::Message;
 use crate::span::Operation;
@@ -78,23 +79,6 @@ pub struct DecisionSubject {
 }
 
 impl Memory {
-    /// Resolves an id or a name to the entity that a decision is about, or prepares a new entity. `user` means the speaker
-    /// without a name.
-    ///
-    /// # Errors
-    /// `NotFound` for an unknown id; `Invalid` for an ambiguous name, with the candidates in the message, and for an invalid
-    /// name; `Unsupported` without a graph; `Unavailable` when the store does not answer.
-    pub async fn decision_subject(&self, who: &str) -> Result<DecisionSubject> {
-        let always = AsOf::present(Timestamp::MAX);
-        match self.graph().await?.value.whom(who, always).await {
-            Ok(entity) => Ok(DecisionSubject { id: entity.id, name: entity.name, introduction: None }),
-            Err(error) if error.kind() == ErrorKind::NotFound && who.parse::<EntityId>().is_err() => {
-                self.stranger(who)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
     /// Returns an entity that is not known yet.
     fn stranger(&self, who: &str) -> Result<DecisionSubject> {
         let name = who.trim().to_owned();
@@ -111,58 +95,6 @@ impl Memory {
         Ok(DecisionSubject { introduction: Some(renaming(id, &name)?), id, name })
     }
 
-    /// Logs a user decision about a fact, a predicate, a note or a learning, or the merge or split of two entities. The next read
-    /// reflects it, including a context, which does not read the log into the graph itself.
-    ///
-    /// # Errors
-    /// `Invalid` for a decision of another kind; as [`log`](Self::log).
-    pub async fn decide(&self, decision: Decision) -> Result<Degraded<Ack>> {
-        Box::pin(self.must_be_decidable(&decision)).await?;
-        match decision {
-            Decision::Fact(_)
-            | Decision::Merge { .. }
-            | Decision::Split { .. }
-            | Decision::Cardinality { .. }
-            | Decision::Archive(_)
-            | Decision::Restore(_)
-            | Decision::Reject(_)
-            | Decision::Undo { .. } => {
-                if let Decision::Undo { decision: taken } = &decision {
-                    self.hold_back(*taken).await?;
-                }
-                let decision = self.with_sources(decision).await?;
-                let is_of_notes =
-                    matches!(decision, Decision::Archive(_) | Decision::Restore(_) | Decision::Reject(_));
-                let decided = Message::of(EventKind::Decision(decision), Origin::UserDirect, "");
-                let logged = self.log(decided);
-                let mut ack = if is_of_notes { self.updating(logged).await? } else { logged.await? };
-                let gaps = self.engine.fold_graph().await;
-                ack.gaps.extend(gaps);
-                Ok(ack)
-            }
-            _ => Err(Error::invalid(
-                "only facts, predicates, entities, notes and learnings are decided about here",
-            )),
-        }
-    }
-
-    /// Logs that the agent archived or restored a note. Notes that the user stated or confirmed do not change.
-    ///
-    /// # Errors
-    /// `Invalid` for any other decision, which only the user may make; as [`log`](Self::log).
-    pub async fn decide_by_agent(&self, decision: Decision) -> Result<Degraded<Ack>> {
-        match decision {
-            Decision::Archive(_) | Decision::Restore(_) => {
-                Box::pin(self.must_be_decidable(&decision)).await?;
-                self.updating(self.log(Message::of(EventKind::Decision(decision), Origin::Assistant, "")))
-                    .await
-            }
-            _ => Err(Error::invalid(
-                "an agent puts notes away and takes them out again; the rest is the user's",
-            )),
-        }
-    }
-
     /// Rejects a decision about records of another user, in a memory of one user.
     async fn must_be_decidable(&self, decision: &Decision) -> Result<()> {
         if self.only_user().is_none() {
@@ -174,11 +106,11 @@ impl Memory {
                 let named: Vec<String> =
                     target.key.iter().map(ToString::to_string).chain(sources).take(1).collect();
                 for name in named {
-                    let _own = self.learning(&name).await?;
+                    let _own = self.preferences().learning(&name).await?;
                 }
                 Ok(())
             }
-            Decision::Undo { decision } => self.get(*decision).await.map(drop),
+            Decision::Undo { decision } => self.events().get(*decision).await.map(drop),
             Decision::Merge { one, into: other } | Decision::Split { one, from: other } => {
                 self.must_know(&[*one, *other]).await
             }
@@ -194,7 +126,7 @@ impl Memory {
 
     /// Rejects entities that the user of this memory never mentioned.
     async fn must_know(&self, ids: &[EntityId]) -> Result<()> {
-        let graph = self.graph().await?.value;
+        let graph = self.facts().graph().await?.value;
         let own = mnemal_graph::speaker_id(self.only_user());
         for id in ids.iter().filter(|id| **id != own) {
             let _known = graph.whom(&id.to_string(), AsOf::present(Timestamp::MAX)).await?;
@@ -211,18 +143,120 @@ impl Memory {
         observed.run(Box::pin(logged), |ack, observed| observed.gaps(&ack.gaps)).await
     }
 
+    /// Returns the graph if it has caught up with the log.
+    pub(crate) async fn graph_of_all(&self) -> Result<mnemal_graph::Graph> {
+        let graph = self.facts().graph().await?;
+        let behind = match self.only_user() {
+            Some(_) => graph.gaps.clone(),
+            None => self.engine.fold_graph().await,
+        };
+        match behind.first() {
+            Some(gap) => Err(Error::new(
+                ErrorKind::Unavailable,
+                format!("the graph has not read everything yet ({gap}); try again"),
+            )),
+            None => Ok(graph.value),
+        }
+    }
+
+    pub(crate) async fn each_event(&self, mut with: impl FnMut(&Event)) -> Result<()> {
+        let mut after = Cursor::START;
+        loop {
+            let page = self.events().scan(&EventFilter::all(), after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Cursor(Some(last.seq));
+            page.iter().for_each(&mut with);
+        }
+    }
+}
+
+impl FactsHandle<'_> {
+    /// Resolves an id or a name to the entity that a decision is about, or prepares a new entity. `user` means the speaker
+    /// without a name.
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown id; `Invalid` for an ambiguous name, with the candidates in the message, and for an invalid
+    /// name; `Unsupported` without a graph; `Unavailable` when the store does not answer.
+    pub async fn decision_subject(self, who: &str) -> Result<DecisionSubject> {
+        let always = AsOf::present(Timestamp::MAX);
+        match self.graph().await?.value.whom(who, always).await {
+            Ok(entity) => Ok(DecisionSubject { id: entity.id, name: entity.name, introduction: None }),
+            Err(error) if error.kind() == ErrorKind::NotFound && who.parse::<EntityId>().is_err() => {
+                self.memory.stranger(who)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Logs a user decision about a fact, a predicate, a note or a learning, or the merge or split of two entities. The next read
+    /// reflects it, including a context, which does not read the log into the graph itself.
+    ///
+    /// # Errors
+    /// `Invalid` for a decision of another kind; as [`log`](crate::Memory::log).
+    pub async fn decide(self, decision: Decision) -> Result<Degraded<Ack>> {
+        Box::pin(self.memory.must_be_decidable(&decision)).await?;
+        match decision {
+            Decision::Fact(_)
+            | Decision::Merge { .. }
+            | Decision::Split { .. }
+            | Decision::Cardinality { .. }
+            | Decision::Archive(_)
+            | Decision::Restore(_)
+            | Decision::Reject(_)
+            | Decision::Undo { .. } => {
+                if let Decision::Undo { decision: taken } = &decision {
+                    self.memory.hold_back(*taken).await?;
+                }
+                let decision = self.memory.with_sources(decision).await?;
+                let is_of_notes =
+                    matches!(decision, Decision::Archive(_) | Decision::Restore(_) | Decision::Reject(_));
+                let decided = Message::of(EventKind::Decision(decision), Origin::UserDirect, "");
+                let logged = self.memory.log(decided);
+                let mut ack = if is_of_notes { self.memory.updating(logged).await? } else { logged.await? };
+                let gaps = self.memory.engine.fold_graph().await;
+                ack.gaps.extend(gaps);
+                Ok(ack)
+            }
+            _ => Err(Error::invalid(
+                "only facts, predicates, entities, notes and learnings are decided about here",
+            )),
+        }
+    }
+
+    /// Logs that the agent archived or restored a note. Notes that the user stated or confirmed do not change.
+    ///
+    /// # Errors
+    /// `Invalid` for any other decision, which only the user may make; as [`log`](crate::Memory::log).
+    pub async fn decide_by_agent(self, decision: Decision) -> Result<Degraded<Ack>> {
+        match decision {
+            Decision::Archive(_) | Decision::Restore(_) => {
+                Box::pin(self.memory.must_be_decidable(&decision)).await?;
+                self.memory
+                    .updating(self.memory.log(Message::of(
+                        EventKind::Decision(decision),
+                        Origin::Assistant,
+                        "",
+                    )))
+                    .await
+            }
+            _ => Err(Error::invalid(
+                "an agent puts notes away and takes them out again; the rest is the user's",
+            )),
+        }
+    }
+
     /// Returns the decision that undoes a decision about a fact, a name, a merge, a split, a predicate, a note or a learning, a
     /// release, or an operation.
     ///
     /// # Errors
     /// `NotFound` when there is no such event; `Invalid` for other events, for an undo, and for a forget, which cannot be undone;
     /// `Conflict`, with their ids, when later operations build on this one: undo them first.
-    pub async fn undoing(&self, decision: EventId) -> Result<Decision> {
-        let event = self.get(decision).await?;
+    pub async fn undoing(self, decision: EventId) -> Result<Decision> {
+        let event = self.memory.events().get(decision).await?;
         match event.body().map(|kept| &kept.kind) {
             Some(EventKind::Decision(taken)) if taken.can_be_undone() => Ok(Decision::Undo { decision }),
             Some(EventKind::Operation(operation)) => {
-                let built = crate::dream::built_on(self, &event, operation).await?;
+                let built = crate::dream::built_on(self.memory, &event, operation).await?;
                 if built.is_empty() {
                     return Ok(Decision::Undo { decision });
                 }
@@ -247,9 +281,9 @@ impl Memory {
     ///
     /// # Errors
     /// `Unavailable` when the graph is behind the log, because the answer would be incomplete: try again.
-    pub async fn naming(&self, id: EntityId) -> Result<Vec<EventId>> {
+    pub async fn naming(self, id: EntityId) -> Result<Vec<EventId>> {
         let always = AsOf::present(Timestamp::MAX);
-        let graph = self.graph_of_all().await?;
+        let graph = self.memory.graph_of_all().await?;
         let entity = graph.whom(&id.to_string(), always).await?;
         let mut ids: BTreeSet<EventId> =
             graph.mentions(entity.id, always).await?.iter().map(|row| row.source.event).collect();
@@ -266,39 +300,14 @@ impl Memory {
                 names.push(words(&name.text));
             }
         }
-        self.each_event(|event| {
-            if is_about(event, &entity) || says(event, &names) || speaks(event, &entity) {
-                ids.insert(event.id);
-            }
-        })
-        .await?;
+        self.memory
+            .each_event(|event| {
+                if is_about(event, &entity) || says(event, &names) || speaks(event, &entity) {
+                    ids.insert(event.id);
+                }
+            })
+            .await?;
         Ok(ids.into_iter().collect())
-    }
-
-    /// Returns the graph if it has caught up with the log.
-    pub(crate) async fn graph_of_all(&self) -> Result<mnemal_graph::Graph> {
-        let graph = self.graph().await?;
-        let behind = match self.only_user() {
-            Some(_) => graph.gaps.clone(),
-            None => self.engine.fold_graph().await,
-        };
-        match behind.first() {
-            Some(gap) => Err(Error::new(
-                ErrorKind::Unavailable,
-                format!("the graph has not read everything yet ({gap}); try again"),
-            )),
-            None => Ok(graph.value),
-        }
-    }
-
-    pub(crate) async fn each_event(&self, mut with: impl FnMut(&Event)) -> Result<()> {
-        let mut after = Cursor::START;
-        loop {
-            let page = self.scan(&EventFilter::all(), after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            after = Cursor(Some(last.seq));
-            page.iter().for_each(&mut with);
-        }
     }
 }
 

@@ -28,7 +28,7 @@ impl Memory {
 
     async fn with_words(&self, target: NoteTarget) -> Result<NoteTarget> {
         let Some(key) = target.key.clone().filter(|_| target.sources.is_empty()) else { return Ok(target) };
-        let mut rows = self.all_learnings(&LearningFilter::all()).await?;
+        let mut rows = self.preferences().all_learnings(&LearningFilter::all()).await?;
         rows.retain(|row| row.key.as_ref() == Some(&key));
         let sources = newest(rows.into_iter().flat_map(|row| row.sources));
         Ok(NoteTarget { sources, ..target })
@@ -44,7 +44,7 @@ impl Memory {
             predicates: Within::Only(vec![fact.predicate.clone()]),
             ..FactFilter::all()
         };
-        let mut facts = self.graph().await?.value.history(&filter).await?;
+        let mut facts = self.facts().graph().await?.value.history(&filter).await?;
         facts.retain(|known| known.topic == fact.topic && known.object.key() == fact.object.key());
         let is_read = |support: &Support| !support.is_decided() && !support.is_withdrawal();
         let supports = facts.into_iter().flat_map(|known| known.supports).filter(is_read);

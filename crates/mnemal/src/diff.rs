@@ -8,6 +8,7 @@ use mnemal_core::{
 };
 use mnemal_graph::Graph;
 
+use crate::areas::FactsHandle;
 use crate::entity_profile::{FactView, SourceSentence};
 use crate::memory::Memory;
 
@@ -65,28 +66,11 @@ pub struct BeliefDiff {
 }
 
 impl Memory {
-    /// Returns the difference of belief between two moments of the belief time; world time is ignored. Records that were
-    /// forgotten in between appear in neither state.
-    ///
-    /// # Errors
-    /// `Invalid` when the second moment is not after the first; `Unsupported` without graph or notes; `Unavailable` when the
-    /// store does not answer, or the graph is behind the log.
-    pub async fn diff(&self, from: Timestamp, to: Timestamp) -> Result<BeliefDiff> {
-        if to <= from {
-            return Err(Error::invalid("the second moment must be after the first"));
-        }
-        let causes = self.causes(from, to).await?;
-        let graph = self.graph_of_all().await?;
-        let facts = self.facts_changed(&graph, (from, to), &causes).await?;
-        let learnings = self.learnings_changed((from, to), &causes).await?;
-        Ok(BeliefDiff { facts, learnings })
-    }
-
     /// Returns the events recorded in the interval, by their recording times, which are unique; erased events are left out.
     async fn causes(&self, from: Timestamp, to: Timestamp) -> Result<BTreeMap<Timestamp, EventId>> {
         let (mut causes, mut after) = (BTreeMap::new(), Cursor::START);
         loop {
-            let page = self.scan(&EventFilter::all(), after, PAGE).await?;
+            let page = self.events().scan(&EventFilter::all(), after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(causes) };
             after = Cursor(Some(last.seq));
             let is_over = last.recorded_at > to;
@@ -112,7 +96,7 @@ impl Memory {
         };
         let mut all = graph.history(&FactFilter::all()).await?;
         all.retain(|fact| believed(fact, from) != believed(fact, to));
-        let told = self.describe_facts(graph, all, AsOf::present(Timestamp::MAX)).await?;
+        let told = self.facts().describe_facts(graph, all, AsOf::present(Timestamp::MAX)).await?;
         let (before, after): (Vec<FactView>, Vec<FactView>) =
             told.into_iter().partition(|one| believed(&one.fact, from));
         let about = |one: &FactView| {
@@ -153,7 +137,7 @@ impl Memory {
     ) -> Result<Vec<BeliefChange>> {
         let holds =
             |row: &Learning, at: Timestamp| row.is_believed_at(at) && row.status != LearningStatus::Candidate;
-        let mut all = self.all_learnings(&LearningFilter::all()).await?;
+        let mut all = self.preferences().all_learnings(&LearningFilter::all()).await?;
         all.retain(|row| holds(row, from) != holds(row, to));
         let (before, after): (Vec<Learning>, Vec<Learning>) =
             all.into_iter().partition(|row| holds(row, from));
@@ -183,6 +167,25 @@ impl Memory {
         }
         changes.sort_by(|one, other| (one.at, &one.record).cmp(&(other.at, &other.record)));
         Ok(changes)
+    }
+}
+
+impl FactsHandle<'_> {
+    /// Returns the difference of belief between two moments of the belief time; world time is ignored. Records that were
+    /// forgotten in between appear in neither state.
+    ///
+    /// # Errors
+    /// `Invalid` when the second moment is not after the first; `Unsupported` without graph or notes; `Unavailable` when the
+    /// store does not answer, or the graph is behind the log.
+    pub async fn diff(self, from: Timestamp, to: Timestamp) -> Result<BeliefDiff> {
+        if to <= from {
+            return Err(Error::invalid("the second moment must be after the first"));
+        }
+        let causes = self.memory.causes(from, to).await?;
+        let graph = self.memory.graph_of_all().await?;
+        let facts = self.memory.facts_changed(&graph, (from, to), &causes).await?;
+        let learnings = self.memory.learnings_changed((from, to), &causes).await?;
+        Ok(BeliefDiff { facts, learnings })
     }
 }
 

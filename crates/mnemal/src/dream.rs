@@ -48,7 +48,7 @@ const BY_MODEL: Duration = Duration::from_hours(6);
 impl Engine {
     /// Runs one consolidation cycle now, or previews it, over notes, graph and summaries that have caught up with the log: an
     /// explicit cycle ignores the interval, and reviews again the groups that earlier cycles gave up. Nothing is deleted, and
-    /// [`Memory::undoing`] can undo every operation.
+    /// [`FactsHandle::undoing`](crate::areas::FactsHandle::undoing) can undo every operation.
     /// A configured language model is asked too, also in a preview; scheduled cycles do not wait for one.
     /// A preview stores the cost and answers of the model, and lets layers catch up as any read does; it writes nothing else.
     ///
@@ -583,7 +583,7 @@ pub(crate) async fn built_on(memory: &Memory, of: &Event, operation: &Operation)
     let (mut built, mut undone) = (Vec::new(), BTreeSet::new());
     let mut after = Cursor(Some(of.seq));
     loop {
-        let page = memory.scan(&filter, after, PAGE).await?;
+        let page = memory.events().scan(&filter, after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = Cursor(Some(last.seq));
         for event in &page {

@@ -16,6 +16,7 @@ use tokio::time::{Instant, timeout_at};
 pub use self::fill::{Backlog, Estimate};
 pub(crate) use self::local::Local;
 
+use crate::areas::AdminHandle;
 use crate::engine::{Engine, missing};
 use crate::guard::GuardedPort;
 use crate::memory::Memory;
@@ -73,7 +74,7 @@ impl BackfillCursors {
     }
 }
 
-impl Memory {
+impl AdminHandle<'_> {
     /// Asks the endpoint for the vector of a question, for a following read: pass the answer to
     /// [`RecallCall::embedded`](crate::recall::RecallCall::embedded) or [`ContextCall::embedded`](crate::context::ContextCall::embedded).
     ///
@@ -81,8 +82,8 @@ impl Memory {
     /// request and returns by the deadline. It returns a gap instead of a vector when there is no endpoint, when the endpoint
     /// fails, is late or paused after failures, or when its model covers too few events of this space (`Stale`), in which case it
     /// is not even asked. The read then uses the in-process embedder.
-    pub async fn embed_query(&self, text: &str, deadline: Duration) -> Degraded<Option<EmbeddedQuestion>> {
-        match self.engine.query_vector(text, deadline).await {
+    pub async fn embed_query(self, text: &str, deadline: Duration) -> Degraded<Option<EmbeddedQuestion>> {
+        match self.memory.engine.query_vector(text, deadline).await {
             Ok(vector) => Degraded::whole(Some(vector)),
             Err(cause) => Degraded { value: None, gaps: vec![Gap { layer: Layer::Vector, cause }] },
         }

@@ -10,6 +10,7 @@ use mnemal_core::{
 };
 use mnemal_graph::{Cooccurrence, Graph, MentionStats, verbalize};
 
+use crate::areas::{AdminHandle, FactsHandle};
 use crate::decide::is_shipped;
 use crate::memory::Memory;
 use crate::quote;
@@ -116,12 +117,23 @@ pub struct ProfileText {
 }
 
 impl Memory {
+    /// Returns the source events of facts; erased ones are left out.
+    async fn events_of(&self, facts: &[Fact]) -> Result<BTreeMap<EventId, Event>> {
+        let ids: BTreeSet<EventId> =
+            facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source.event).collect();
+        let ids: Vec<EventId> = ids.into_iter().collect();
+        let found = self.log_to_read()?.get(&ids).await?;
+        Ok(found.into_iter().map(|event| (event.id, event)).collect())
+    }
+}
+
+impl FactsHandle<'_> {
     /// Returns the profile of an entity, by id or name, as of a world time and a belief time (bi-temporal).
     ///
     /// # Errors
     /// `NotFound` for an unknown id or name, `Invalid` for an ambiguous one, with the candidates in the message; `Unsupported`
     /// without a graph; `Unavailable` when the store does not answer.
-    pub async fn entity_profile(&self, who: &str, as_of: AsOf) -> Result<Degraded<EntityProfile>> {
+    pub async fn entity_profile(self, who: &str, as_of: AsOf) -> Result<Degraded<EntityProfile>> {
         let mut gaps = Gaps::default();
         let graph = gaps.merge(self.graph().await?);
         let entity = graph.asked_about(who, as_of).await?;
@@ -140,7 +152,7 @@ impl Memory {
             roles: each_once(roles.map(|(owner, role)| (name(*owner), role.clone()))),
             stats: graph.mention_stats(entity.id, as_of).await?,
             first: match entity.sources.first() {
-                Some(first) => self.log_to_read()?.get(&[*first]).await?.first().and_then(whole),
+                Some(first) => self.memory.log_to_read()?.get(&[*first]).await?.first().and_then(whole),
                 None => None,
             },
             facts: self.describe_facts(&graph, facts, as_of).await?,
@@ -160,17 +172,12 @@ impl Memory {
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
-    pub async fn describe_facts(
-        &self,
-        graph: &Graph,
-        facts: Vec<Fact>,
-        as_of: AsOf,
-    ) -> Result<Vec<FactView>> {
+    pub async fn describe_facts(self, graph: &Graph, facts: Vec<Fact>, as_of: AsOf) -> Result<Vec<FactView>> {
         let mut ids: Vec<EntityId> = facts.iter().map(|fact| fact.subject).collect();
         ids.extend(facts.iter().filter_map(|fact| fact.object.entity()));
         let names = names(graph, ids, as_of).await?;
         let name = |id: EntityId| names.get(&id).cloned().unwrap_or_else(|| id.to_string());
-        let events = self.events_of(&facts).await?;
+        let events = self.memory.events_of(&facts).await?;
         let told = |fact: Fact| FactView {
             subject: name(fact.subject),
             object: match &fact.object {
@@ -184,21 +191,12 @@ impl Memory {
         Ok(facts.into_iter().map(told).collect())
     }
 
-    /// Returns the source events of facts; erased ones are left out.
-    async fn events_of(&self, facts: &[Fact]) -> Result<BTreeMap<EventId, Event>> {
-        let ids: BTreeSet<EventId> =
-            facts.iter().flat_map(|fact| &fact.supports).map(|support| support.source.event).collect();
-        let ids: Vec<EventId> = ids.into_iter().collect();
-        let found = self.log_to_read()?.get(&ids).await?;
-        Ok(found.into_iter().map(|event| (event.id, event)).collect())
-    }
-
     /// Returns the newest `limit` events that mention an entity up to the world time, newest first.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn mentions_of(
-        &self,
+        self,
         graph: &Graph,
         id: EntityId,
         limit: NonZeroUsize,
@@ -210,18 +208,20 @@ impl Memory {
         rows.dedup_by_key(|row| row.source.event);
         rows.truncate(limit.get());
         let ids: Vec<EventId> = rows.iter().map(|row| row.source.event).collect();
-        let found = self.log_to_read()?.get(&ids).await?;
+        let found = self.memory.log_to_read()?.get(&ids).await?;
         let mut heard: Vec<SourceSentence> = found.iter().filter_map(whole).collect();
         heard.sort_by_key(|sentence| std::cmp::Reverse((sentence.at, sentence.source)));
         Ok(heard)
     }
+}
 
+impl AdminHandle<'_> {
     /// Renders fragments as a fenced block, in the given order, within a budget and with a receipt.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
     pub async fn render_fragments(
-        &self,
+        self,
         query: &str,
         mut offered: Vec<Fragment>,
         budget: u32,
@@ -230,10 +230,10 @@ impl Memory {
             // Scores only encode the order.
             fragment.score = Score::new(1.0 / (1.0 + f32::from(place)));
         }
-        let session = self.scope.session.only().cloned();
-        let request = quote::request(self, query.to_owned(), session, TokenCount(budget));
+        let session = self.memory.scope.session.only().cloned();
+        let request = quote::request(self.memory, query.to_owned(), session, TokenCount(budget));
         let mut gaps = Gaps::default();
-        let context = gaps.merge(quote::block(self, &request, offered).await?);
+        let context = gaps.merge(quote::block(self.memory, &request, offered).await?);
         let (lines, left_out) = (context.quotes(), quote::left_out(&context));
         let rendered = ProfileText {
             id: context.receipt.id,

@@ -1,5 +1,6 @@
 //! The event log: messages, notes, documents, imports, exports, forgetting.
 
+pub use crate::areas::EventsHandle;
 pub use crate::forget::{
     Description, Erasure, ErasureReceipt, ErasureStatus, ForgetCall, Similar, VerifiedReceipt,
 };

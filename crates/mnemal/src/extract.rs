@@ -21,6 +21,7 @@ use mnemal_extract::{
 };
 use mnemal_text::sentences;
 
+use crate::areas::FactsHandle;
 use crate::clock::SystemClock;
 use crate::engine::Engine;
 use crate::memory::Memory;
@@ -33,26 +34,13 @@ const BEFORE: usize = 8;
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
 impl Memory {
-    /// Extracts names and claims from an event, with the reasons for dropped ones.
-    ///
-    /// Costs one scan of the session up to the event. Nothing is stored, and no known entities are used.
-    ///
-    /// # Errors
-    /// `NotFound` when there is no event of this id, `Corrupt` when its bytes do not match their checksum.
-    pub async fn extract(&self, id: EventId) -> Result<Extraction> {
-        let event = self.get(id).await?;
-        let before = self.before(&event).await?;
-        let known = Gazetteer::default();
-        Ok(self.engine.extractor().extract(&Utterance { event: &event, before: &before, known: &known }))
-    }
-
     /// Returns the events of the same session just before this one, oldest first.
     async fn before(&self, event: &Event) -> Result<Vec<Event>> {
         let Some(kept) = event.body() else { return Ok(Vec::new()) };
         let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
         let (mut before, mut after) = (VecDeque::new(), Cursor::START);
         loop {
-            let page = self.scan(&filter, after, PAGE).await?;
+            let page = self.events().scan(&filter, after, PAGE).await?;
             let Some(last) = page.last().map(|last| last.seq) else { break };
             before.extend(page.into_iter().filter(|earlier| earlier.seq < event.seq));
             before.drain(..before.len().saturating_sub(BEFORE));
@@ -62,6 +50,25 @@ impl Memory {
             after = Cursor(Some(last));
         }
         Ok(before.into())
+    }
+}
+
+impl FactsHandle<'_> {
+    /// Extracts names and claims from an event, with the reasons for dropped ones.
+    ///
+    /// Costs one scan of the session up to the event. Nothing is stored, and no known entities are used.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no event of this id, `Corrupt` when its bytes do not match their checksum.
+    pub async fn extract(self, id: EventId) -> Result<Extraction> {
+        let event = self.memory.events().get(id).await?;
+        let before = self.memory.before(&event).await?;
+        let known = Gazetteer::default();
+        Ok(self.memory.engine.extractor().extract(&Utterance {
+            event: &event,
+            before: &before,
+            known: &known,
+        }))
     }
 }
 

@@ -7,6 +7,7 @@ use mnemal_core::{
     ReceiptId, RecordRef, Result, Role, Timestamp, Within,
 };
 
+use crate::areas::PreferencesHandle;
 use crate::memory::Memory;
 use crate::message::Message;
 
@@ -52,64 +53,18 @@ impl Feedback {
 }
 
 impl Memory {
-    /// Logs the user's verdict on a line of an earlier answer. `why` shows it, and it changes nothing else: use the calls to
-    /// reject, end or forget a wrong record. A repeated verdict is deduplicated.
-    ///
-    /// # Errors
-    /// `NotFound` when there is no such answer, or the record is not one of its lines; as [`log`](Self::log).
-    pub async fn feedback(
-        &self,
-        recall: ReceiptId,
-        record: RecordRef,
-        verdict: Judgment,
-    ) -> Result<Degraded<Feedback>> {
-        self.judge((recall, record, verdict), Origin::UserDirect).await
-    }
-
-    /// Logs an agent's verdict on a line of an earlier answer; it has the agent's level and does not replace the user's.
-    ///
-    /// # Errors
-    /// As [`feedback`](Self::feedback).
-    pub async fn feedback_by_agent(
-        &self,
-        recall: ReceiptId,
-        record: RecordRef,
-        verdict: Judgment,
-    ) -> Result<Degraded<Feedback>> {
-        self.judge((recall, record, verdict), Origin::Assistant).await
-    }
-
-    /// Returns the verdicts on a record in earlier answers, in log order: for each answer the last of the user and the last of an
-    /// agent. It reads the decisions of the log.
-    ///
-    /// # Errors
-    /// `Unavailable` when the store does not answer.
-    pub async fn feedback_on(&self, record: RecordRef) -> Result<Vec<Feedback>> {
-        let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
-        let (mut found, mut after): (Vec<Feedback>, _) = (Vec::new(), Cursor::START);
-        loop {
-            let page = self.scan(&filter, after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(found) };
-            after = Cursor(Some(last.seq));
-            for one in page.iter().filter_map(Feedback::read).filter(|one| one.record == record) {
-                found.retain(|earlier| !earlier.is_replaced_by(&one));
-                found.push(one);
-            }
-        }
-    }
-
     async fn judge(
         &self,
         (recall, record, verdict): (ReceiptId, RecordRef, Judgment),
         origin: Origin,
     ) -> Result<Degraded<Feedback>> {
-        let receipt = self.receipt(recall).await?;
+        let receipt = self.admin().receipt(recall).await?;
         if !receipt.lines.iter().any(|line| line.record == record) {
             return Err(Error::not_found(format!("no line {record} in {recall}")));
         }
         let at = self.engine.now();
         let given = Feedback { event: EventId(0), recall, record, verdict, level: origin.level(), at };
-        let known = self.feedback_on(record).await?;
+        let known = self.preferences().feedback_on(record).await?;
         if let Some(same) = known.into_iter().find(|one| one.is_replaced_by(&given) && one.verdict == verdict)
         {
             return Ok(Degraded::whole(same));
@@ -117,5 +72,53 @@ impl Memory {
         let decision = EventKind::Decision(Decision::Feedback { recall, record, verdict });
         let ack = self.log(Message::of(decision, origin, "")).await?;
         Ok(Degraded { value: Feedback { event: ack.id, ..given }, gaps: ack.gaps })
+    }
+}
+
+impl PreferencesHandle<'_> {
+    /// Logs the user's verdict on a line of an earlier answer. `why` shows it, and it changes nothing else: use the calls to
+    /// reject, end or forget a wrong record. A repeated verdict is deduplicated.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such answer, or the record is not one of its lines; as [`log`](crate::Memory::log).
+    pub async fn feedback(
+        self,
+        recall: ReceiptId,
+        record: RecordRef,
+        verdict: Judgment,
+    ) -> Result<Degraded<Feedback>> {
+        self.memory.judge((recall, record, verdict), Origin::UserDirect).await
+    }
+
+    /// Logs an agent's verdict on a line of an earlier answer; it has the agent's level and does not replace the user's.
+    ///
+    /// # Errors
+    /// As [`feedback`](Self::feedback).
+    pub async fn feedback_by_agent(
+        self,
+        recall: ReceiptId,
+        record: RecordRef,
+        verdict: Judgment,
+    ) -> Result<Degraded<Feedback>> {
+        self.memory.judge((recall, record, verdict), Origin::Assistant).await
+    }
+
+    /// Returns the verdicts on a record in earlier answers, in log order: for each answer the last of the user and the last of an
+    /// agent. It reads the decisions of the log.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn feedback_on(self, record: RecordRef) -> Result<Vec<Feedback>> {
+        let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
+        let (mut found, mut after): (Vec<Feedback>, _) = (Vec::new(), Cursor::START);
+        loop {
+            let page = self.memory.events().scan(&filter, after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(found) };
+            after = Cursor(Some(last.seq));
+            for one in page.iter().filter_map(Feedback::read).filter(|one| one.record == record) {
+                found.retain(|earlier| !earlier.is_replaced_by(&one));
+                found.push(one);
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The knowledge graph: entities, facts, decisions, differences between two times.
 
+pub use crate::areas::FactsHandle;
 pub use crate::decide::{DecisionSubject, holding, is_shipped, renaming, value_key};
 pub use crate::diff::{BeliefChange, BeliefDiff, ChangeKind};
 pub use crate::entity_profile::{EntityProfile, FactView, ProfileText, SourceSentence};
@@ -27,48 +28,6 @@ use crate::user::UserGraph;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Memory {
-    /// Returns the reader of entities and facts, after the graph had 200 ms to catch up with the log; the remaining lag is a gap.
-    ///
-    /// The graph of one user is folded from that user's events only. The first call waits for it, for at most ten seconds. There
-    /// is no narrower scope than a user.
-    ///
-    /// # Errors
-    /// `Unsupported` when the engine was built without a graph.
-    pub async fn graph(&self) -> Result<Degraded<Graph>> {
-        match self.only_user() {
-            Some(_) => Box::pin(self.graph_of_user(PATIENCE)).await,
-            None => self.read(self.engine.fold_graph().await).await,
-        }
-    }
-
-    /// Returns the reader of entities and facts without waiting; unread events are a gap.
-    ///
-    /// # Errors
-    /// As [`graph`](Self::graph).
-    pub async fn stored_graph(&self) -> Result<Degraded<Graph>> {
-        if self.only_user().is_some() {
-            return Box::pin(self.graph_of_user(self.engine.settings().recall.catch_up())).await;
-        }
-        let behind = match self.engine.events()?.head().await {
-            Ok(head) => self.engine.stale_graph(head).await,
-            Err(error) => Some(Gap { layer: Layer::Graph, cause: error.into() }),
-        };
-        self.read(behind.into_iter().collect()).await
-    }
-
-    /// Returns pairs of entities that may be duplicates, at most `most`: first those that consolidation proposed and that await a
-    /// person's decision, then the others, each group most likely first. Accept one with
-    /// [`Decision::Merge`](mnemal_core::Decision::Merge); decline it with a split, or undo the proposal.
-    ///
-    /// # Errors
-    /// As [`graph`](Self::graph).
-    pub async fn suggestions(&self, most: usize) -> Result<Degraded<Vec<MergeProposal>>> {
-        let graph = self.graph().await?;
-        let mut found = graph.value.merge_proposals(self.log_to_read()?.as_ref()).await?;
-        found.truncate(most);
-        Ok(Degraded { value: found, gaps: graph.gaps })
-    }
-
     /// Returns the graph of the user whose memory this is.
     async fn graph_of_user(&self, within: Duration) -> Result<Degraded<Graph>> {
         let graphs = self.engine.parts().user_graphs.as_ref().ok_or_else(|| missing("a graph"))?;
@@ -101,5 +60,50 @@ impl Memory {
         gaps.retain(|gap| gap.layer != Layer::Graph || is_told(gap));
         let graph = Graph::new(Arc::clone(store)).with_behind(behind.unwrap_or_default());
         Ok(Degraded { value: graph, gaps })
+    }
+}
+
+impl FactsHandle<'_> {
+    /// Returns the reader of entities and facts, after the graph had 200 ms to catch up with the log; the remaining lag is a gap.
+    ///
+    /// The graph of one user is folded from that user's events only. The first call waits for it, for at most ten seconds. There
+    /// is no narrower scope than a user.
+    ///
+    /// # Errors
+    /// `Unsupported` when the engine was built without a graph.
+    pub async fn graph(self) -> Result<Degraded<Graph>> {
+        match self.memory.only_user() {
+            Some(_) => Box::pin(self.memory.graph_of_user(PATIENCE)).await,
+            None => self.memory.read(self.memory.engine.fold_graph().await).await,
+        }
+    }
+
+    /// Returns the reader of entities and facts without waiting; unread events are a gap.
+    ///
+    /// # Errors
+    /// As [`graph`](Self::graph).
+    pub async fn stored_graph(self) -> Result<Degraded<Graph>> {
+        if self.memory.only_user().is_some() {
+            return Box::pin(self.memory.graph_of_user(self.memory.engine.settings().recall.catch_up()))
+                .await;
+        }
+        let behind = match self.memory.engine.events()?.head().await {
+            Ok(head) => self.memory.engine.stale_graph(head).await,
+            Err(error) => Some(Gap { layer: Layer::Graph, cause: error.into() }),
+        };
+        self.memory.read(behind.into_iter().collect()).await
+    }
+
+    /// Returns pairs of entities that may be duplicates, at most `most`: first those that consolidation proposed and that await a
+    /// person's decision, then the others, each group most likely first. Accept one with
+    /// [`Decision::Merge`](mnemal_core::Decision::Merge); decline it with a split, or undo the proposal.
+    ///
+    /// # Errors
+    /// As [`graph`](Self::graph).
+    pub async fn suggestions(self, most: usize) -> Result<Degraded<Vec<MergeProposal>>> {
+        let graph = self.graph().await?;
+        let mut found = graph.value.merge_proposals(self.memory.log_to_read()?.as_ref()).await?;
+        found.truncate(most);
+        Ok(Degraded { value: found, gaps: graph.gaps })
     }
 }

@@ -9,6 +9,7 @@ use mnemal_core::{
 };
 use mnemal_events::{DocumentOptions, EventLog, ImportOutcome};
 
+use crate::areas::EventsHandle;
 use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::message::Defaults;
@@ -28,7 +29,7 @@ pub struct InboxReport {
     pub duplicates: u64,
 }
 
-impl Memory {
+impl EventsHandle<'_> {
     /// Stores the text of a file in chunks with its name, headings and pages; when this returns, recall finds it.
     ///
     /// Identical bytes are stored once, whatever the file's name and however often ingestion is interrupted. A changed file
@@ -38,16 +39,16 @@ impl Memory {
     /// # Errors
     /// `Invalid` for a document with too many chunks, a name that contains a secret, or a secret whose rule blocks; `Unavailable`
     /// when the store does not answer: call again.
-    pub async fn ingest(&self, document: &Document) -> Result<Degraded<ImportOutcome>> {
-        let mut options = self.engine.document_options();
-        options.user = self.scope.user.only().cloned();
-        options.agent = self.scope.agent.only().cloned();
-        let mut taken = Box::pin(self.event_log()?.take_document(document, &options)).await?;
-        Box::pin(self.withdraw(&taken.outdated, Level::External)).await?;
-        taken.gaps.extend(self.engine.fold().await);
+    pub async fn ingest(self, document: &Document) -> Result<Degraded<ImportOutcome>> {
+        let mut options = self.memory.engine.document_options();
+        options.user = self.memory.scope.user.only().cloned();
+        options.agent = self.memory.scope.agent.only().cloned();
+        let mut taken = Box::pin(self.memory.event_log()?.take_document(document, &options)).await?;
+        Box::pin(self.memory.withdraw(&taken.outdated, Level::External)).await?;
+        taken.gaps.extend(self.memory.engine.fold().await);
         // The next step of upkeep makes the missing digests.
         if taken.value.stored > 0
-            && let Err(why) = self.engine.digest().await
+            && let Err(why) = self.memory.engine.digest().await
         {
             taken.gaps.push(Gap { layer: Layer::Learnings, cause: why.into() });
         }

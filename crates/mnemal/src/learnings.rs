@@ -1,5 +1,6 @@
 //! Preferences and learnings, with feedback.
 
+pub use crate::areas::PreferencesHandle;
 pub use crate::feedback::Feedback;
 pub use mnemal_core::{
     AntiPattern, Basis, Consent, Learning, LearningDelta, LearningFilter, LearningKind, LearningStatus,
@@ -33,28 +34,28 @@ const OF_INFERRED: &str = "user-preferences/inferred";
 /// Category of stated preferences. Source: own name, within RockBot's `user-preferences/`.
 const OF_TOLD: &str = "user-preferences/told";
 
-impl Memory {
+impl PreferencesHandle<'_> {
     /// Returns the notes and learnings that are valid as of a moment and pass the filter, best first by confidence × weight,
     /// after they had 200 ms to catch up with the log.
     ///
     /// # Errors
     /// `Unsupported` without the layer, `Unavailable` when the store does not answer.
-    pub async fn learnings(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Scored<Learning>>> {
-        self.engine.caught_up().await;
-        let store = self.engine.guarded().learnings.part().map_err(|_| missing("notes"))?;
-        let Some(filter) = &self.own_rows(filter) else { return Ok(Vec::new()) };
+    pub async fn learnings(self, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Scored<Learning>>> {
+        self.memory.engine.caught_up().await;
+        let store = self.memory.engine.guarded().learnings.part().map_err(|_| missing("notes"))?;
+        let Some(filter) = &self.memory.own_rows(filter) else { return Ok(Vec::new()) };
         let rows = store.active(filter, as_of).await?.iter().map(|row| Learning::clone(row)).collect();
-        Ok(self.engine.decay().holding(rows, as_of))
+        Ok(self.memory.engine.decay().holding(rows, as_of))
     }
 
     /// Returns every note and learning that passes the filter, including superseded, expired and future ones, by id.
     ///
     /// # Errors
     /// As [`learnings`](Self::learnings).
-    pub async fn all_learnings(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
-        self.engine.caught_up().await;
-        let store = self.engine.guarded().learnings.part().map_err(|_| missing("notes"))?;
-        match self.own_rows(filter) {
+    pub async fn all_learnings(self, filter: &LearningFilter) -> Result<Vec<Learning>> {
+        self.memory.engine.caught_up().await;
+        let store = self.memory.engine.guarded().learnings.part().map_err(|_| missing("notes"))?;
+        match self.memory.own_rows(filter) {
             Some(filter) => store.all(&filter).await,
             None => Ok(Vec::new()),
         }
@@ -65,7 +66,7 @@ impl Memory {
     ///
     /// # Errors
     /// `NotFound` when there is none.
-    pub async fn learning(&self, name: &str) -> Result<Learning> {
+    pub async fn learning(self, name: &str) -> Result<Learning> {
         let rows = self.all_learnings(&LearningFilter::all()).await?;
         let (id, event) = (name.parse::<LearningId>().ok(), name.parse::<EventId>().ok());
         let is_meant = |row: &&Learning| {
@@ -82,12 +83,12 @@ impl Memory {
     ///
     /// # Errors
     /// As [`learnings`](Self::learnings).
-    pub async fn categories(&self) -> Result<Vec<(Category, u64)>> {
-        self.engine.caught_up().await;
-        let slot = &self.engine.guarded().learnings;
+    pub async fn categories(self) -> Result<Vec<(Category, u64)>> {
+        self.memory.engine.caught_up().await;
+        let slot = &self.memory.engine.guarded().learnings;
         let mnemal_core::Slot::Filled(store) = slot else { return Err(missing("notes")) };
-        let as_of = AsOf::present(self.engine.now());
-        let own = self.own_rows(&LearningFilter::all()).unwrap_or_else(LearningFilter::all);
+        let as_of = AsOf::present(self.memory.engine.now());
+        let own = self.memory.own_rows(&LearningFilter::all()).unwrap_or_else(LearningFilter::all);
         Notes::new(Arc::clone(store)).categories(&own, as_of).await
     }
 
@@ -96,7 +97,7 @@ impl Memory {
     ///
     /// # Errors
     /// `Conflict` when its text has changed, `Invalid` for one without a key or about a tool.
-    pub async fn confirm(&self, learning: &Learning, text: &str) -> Result<Degraded<Ack>> {
+    pub async fn confirm(self, learning: &Learning, text: &str) -> Result<Degraded<Ack>> {
         let current = self.learning(&learning.id.to_string()).await?;
         if current.content != text {
             return Err(Error::new(
@@ -118,7 +119,7 @@ impl Memory {
         };
         let message =
             Message::of(EventKind::Decision(Decision::Remember(remember)), Origin::UserConfirmed, text);
-        self.updating(self.log(message)).await
+        self.memory.updating(self.memory.log(message)).await
     }
 }
 
@@ -130,47 +131,6 @@ enum Pin {
 }
 
 impl Memory {
-    /// Pins a note or learning: it is part of the identity section of every context until it is unpinned. Only a person pins.
-    ///
-    /// # Errors
-    /// `Invalid` for one without a key or about a tool, and when there are already eight pins or 600 tokens of them: the message
-    /// lists them; nothing is truncated. `NotFound` when there is no such note.
-    pub async fn pin(&self, name: &str) -> Result<Degraded<Ack>> {
-        let note = self.learning(name).await?;
-        let mut pins = self.pins().await?;
-        pins.retain(|pin| pin.id != note.id);
-        let counter = &self.engine.parts().context.counter;
-        let tokens = |notes: &[Learning]| notes.iter().map(|one| counter.count(&one.content).0).sum::<u32>();
-        if pins.len() >= MOST_PINS || tokens(&pins) + counter.count(&note.content).0 > PINNED_TOKENS {
-            let list: Vec<String> = pins
-                .iter()
-                .map(|pin| pin.key.as_ref().map_or_else(|| pin.id.to_string(), ToString::to_string))
-                .collect();
-            return Err(Error::invalid(format!(
-                "there is room for {MOST_PINS} pins of {PINNED_TOKENS} tokens; unpin one of {}",
-                list.join(", ")
-            )));
-        }
-        self.repinned(note, Pin::Set).await
-    }
-
-    /// Removes a pin; the note stays.
-    ///
-    /// # Errors
-    /// As [`pin`](Self::pin), without the limits.
-    pub async fn unpin(&self, name: &str) -> Result<Degraded<Ack>> {
-        self.repinned(self.learning(name).await?, Pin::Take).await
-    }
-
-    /// Returns the pinned records, by rank.
-    ///
-    /// # Errors
-    /// As [`learnings`](Self::learnings).
-    pub async fn pins(&self) -> Result<Vec<Learning>> {
-        let rows = self.learnings(&LearningFilter::all(), AsOf::present(self.engine.now())).await?;
-        Ok(rows.into_iter().map(|row| row.item).filter(is_pinned).collect())
-    }
-
     async fn repinned(&self, note: Learning, pin: Pin) -> Result<Degraded<Ack>> {
         if note.kind == LearningKind::Tool {
             return Err(Error::invalid("what was counted of a tool cannot be pinned"));
@@ -190,6 +150,49 @@ impl Memory {
         };
         let decision = EventKind::Decision(Decision::Remember(remember));
         self.updating(self.log(Message::of(decision, Origin::UserConfirmed, note.content))).await
+    }
+}
+
+impl PreferencesHandle<'_> {
+    /// Pins a note or learning: it is part of the identity section of every context until it is unpinned. Only a person pins.
+    ///
+    /// # Errors
+    /// `Invalid` for one without a key or about a tool, and when there are already eight pins or 600 tokens of them: the message
+    /// lists them; nothing is truncated. `NotFound` when there is no such note.
+    pub async fn pin(self, name: &str) -> Result<Degraded<Ack>> {
+        let note = self.learning(name).await?;
+        let mut pins = self.pins().await?;
+        pins.retain(|pin| pin.id != note.id);
+        let counter = &self.memory.engine.parts().context.counter;
+        let tokens = |notes: &[Learning]| notes.iter().map(|one| counter.count(&one.content).0).sum::<u32>();
+        if pins.len() >= MOST_PINS || tokens(&pins) + counter.count(&note.content).0 > PINNED_TOKENS {
+            let list: Vec<String> = pins
+                .iter()
+                .map(|pin| pin.key.as_ref().map_or_else(|| pin.id.to_string(), ToString::to_string))
+                .collect();
+            return Err(Error::invalid(format!(
+                "there is room for {MOST_PINS} pins of {PINNED_TOKENS} tokens; unpin one of {}",
+                list.join(", ")
+            )));
+        }
+        self.memory.repinned(note, Pin::Set).await
+    }
+
+    /// Removes a pin; the note stays.
+    ///
+    /// # Errors
+    /// As [`pin`](Self::pin), without the limits.
+    pub async fn unpin(self, name: &str) -> Result<Degraded<Ack>> {
+        self.memory.repinned(self.learning(name).await?, Pin::Take).await
+    }
+
+    /// Returns the pinned records, by rank.
+    ///
+    /// # Errors
+    /// As [`learnings`](Self::learnings).
+    pub async fn pins(self) -> Result<Vec<Learning>> {
+        let rows = self.learnings(&LearningFilter::all(), AsOf::present(self.memory.engine.now())).await?;
+        Ok(rows.into_iter().map(|row| row.item).filter(is_pinned).collect())
     }
 }
 

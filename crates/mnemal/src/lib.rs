@@ -2,6 +2,7 @@
 
 pub mod admin;
 mod answer;
+mod areas;
 mod ask;
 mod audit;
 mod background;

@@ -8,6 +8,7 @@ use mnemal_core::{
     NodePath, Origin, Result, Speaker, Within,
 };
 
+use crate::areas::AdminHandle;
 use crate::audit::{AuditAct, AuditRecord};
 use crate::memory::Memory;
 
@@ -36,32 +37,9 @@ pub struct MarkdownExport {
 }
 
 impl Memory {
-    /// Exports the valid content as Markdown: `memories/CATEGORY/NAME.md` with front matter, `preferences.md`, `entities/NAME.md`
-    /// with dated facts and wiki links, `summary.md`, and the events of each day in `timeline/YYYY-MM-DD.md`.
-    ///
-    /// Paths never contain raw text: parts of names are lowercase letters, digits and hyphens. Text passes the secret rules once
-    /// more. Quarantined and forgotten records are left out. The export is for reading and cannot be imported; use a lossless
-    /// format for that. Two exports of one state are identical. Memory use grows with the number of entities and days, not of
-    /// events.
-    ///
-    /// # Errors
-    /// `Unavailable` when the sink or the store fails.
-    pub async fn export_markdown(&self, put: &mut MarkdownSink<'_>) -> Result<MarkdownExport> {
-        self.must_be_whole("an export")?;
-        let mut export = MarkdownExport::default();
-        self.notes_as_markdown(put, &mut export).await?;
-        self.entities_as_markdown(put, &mut export).await?;
-        self.summary_as_markdown(put).await?;
-        self.days_as_markdown(put, &mut export).await?;
-        self.engine.note_copy("export", "exp", export.events).await;
-        let act = AuditRecord::new(AuditAct::Export, Origin::UserDirect).space(&self.scope.space);
-        self.engine.audit(&act.count("events", export.events))?;
-        Ok(export)
-    }
-
     async fn notes_as_markdown(&self, put: &mut MarkdownSink<'_>, export: &mut MarkdownExport) -> Result<()> {
         let as_of = AsOf::present(self.engine.now());
-        let held = match self.learnings(&LearningFilter::all(), as_of).await {
+        let held = match self.preferences().learnings(&LearningFilter::all(), as_of).await {
             Ok(held) => held,
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
@@ -96,7 +74,7 @@ impl Memory {
         put: &mut MarkdownSink<'_>,
         export: &mut MarkdownExport,
     ) -> Result<()> {
-        let graph = match self.graph().await {
+        let graph = match self.facts().graph().await {
             Ok(graph) => graph.value,
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
@@ -108,7 +86,7 @@ impl Memory {
             known.iter().map(|entity| (entity.id, file_of(&entity.name, entity.id))).collect();
         let log = self.event_log()?;
         for entity in &known {
-            let profile = self.entity_profile(&entity.id.to_string(), as_of).await?.value;
+            let profile = self.facts().entity_profile(&entity.id.to_string(), as_of).await?.value;
             let mut text =
                 format!("# {}\n\n{}\n", log.outgoing(&one_line(&entity.name))?, entity.kind.as_str());
             for (title, facts) in [("Holds", &profile.facts), ("Is over", &profile.past)] {
@@ -135,7 +113,7 @@ impl Memory {
     }
 
     async fn summary_as_markdown(&self, put: &mut MarkdownSink<'_>) -> Result<()> {
-        let summaries = match self.summaries().await {
+        let summaries = match self.summaries().reader().await {
             Ok(summaries) => summaries.value,
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
@@ -191,6 +169,31 @@ impl Memory {
         }
         export.days = begun.len() as u64;
         Ok(())
+    }
+}
+
+impl AdminHandle<'_> {
+    /// Exports the valid content as Markdown: `memories/CATEGORY/NAME.md` with front matter, `preferences.md`, `entities/NAME.md`
+    /// with dated facts and wiki links, `summary.md`, and the events of each day in `timeline/YYYY-MM-DD.md`.
+    ///
+    /// Paths never contain raw text: parts of names are lowercase letters, digits and hyphens. Text passes the secret rules once
+    /// more. Quarantined and forgotten records are left out. The export is for reading and cannot be imported; use a lossless
+    /// format for that. Two exports of one state are identical. Memory use grows with the number of entities and days, not of
+    /// events.
+    ///
+    /// # Errors
+    /// `Unavailable` when the sink or the store fails.
+    pub async fn export_markdown(self, put: &mut MarkdownSink<'_>) -> Result<MarkdownExport> {
+        self.memory.must_be_whole("an export")?;
+        let mut export = MarkdownExport::default();
+        self.memory.notes_as_markdown(put, &mut export).await?;
+        self.memory.entities_as_markdown(put, &mut export).await?;
+        self.memory.summary_as_markdown(put).await?;
+        self.memory.days_as_markdown(put, &mut export).await?;
+        self.memory.engine.note_copy("export", "exp", export.events).await;
+        let act = AuditRecord::new(AuditAct::Export, Origin::UserDirect).space(&self.memory.scope.space);
+        self.memory.engine.audit(&act.count("events", export.events))?;
+        Ok(export)
     }
 }
 

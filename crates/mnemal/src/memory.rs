@@ -11,6 +11,7 @@ use mnemal_core::{
 use mnemal_events::Ack;
 
 use crate::answer::{ContextCall, RecallCall};
+use crate::areas::{AdminHandle, EventsHandle, PreferencesHandle};
 use crate::ask::AskCall;
 use crate::builder::StorageSwitch;
 use crate::engine::Engine;
@@ -96,45 +97,16 @@ impl Memory {
         Self { scope: Scope { agent: Within::Only(agent), ..self.scope.clone() }, ..self.clone() }
     }
 
-    /// Returns the scope.
-    pub fn scope(&self) -> &Scope {
-        &self.scope
-    }
-
-    /// Returns the engine, for operations beyond this handle.
-    pub fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
     /// Stores an event; when this returns it is durable as the acknowledgement states, and recall finds it.
     ///
     /// # Errors
     /// `Invalid` for an event beyond the limits, `Conflict` for a known idempotency key with another body, `Unavailable`
     /// when the store does not answer: retry with the same key.
     pub async fn log(&self, message: impl Into<Message> + Send) -> Result<Degraded<Ack>> {
-        let acks = self.log_all([message.into()]).await?;
+        let acks = self.events().log_all([message.into()]).await?;
         let gaps = acks.gaps;
         let first = acks.value.into_iter().next();
         Ok(Degraded { value: first.ok_or_else(|| Error::internal("an append answered nothing"))?, gaps })
-    }
-
-    /// Stores a batch of up to 1,000 events, all or none.
-    ///
-    /// # Errors
-    /// As [`log`](Self::log).
-    pub async fn log_all(
-        &self,
-        messages: impl IntoIterator<Item = Message> + Send,
-    ) -> Result<Degraded<Vec<Ack>>> {
-        let defaults = self.defaults();
-        let messages: Vec<Message> = messages.into_iter().collect();
-        self.must_be_own(&messages).await?;
-        let events =
-            messages.into_iter().map(|message| message.into_event(&defaults)).collect::<Result<Vec<_>>>()?;
-        if let Some(dropped) = self.engine.dropped(&events) {
-            return Ok(dropped);
-        }
-        self.engine.append_to(&self.event_log()?, events).await
     }
 
     /// Rejects messages of another user, and replies to another user's events, in a memory of one user.
@@ -144,7 +116,7 @@ impl Memory {
         }
         let parents: Vec<EventId> = messages.iter().filter_map(|message| message.parent).collect();
         if self.only_user().is_some() && !parents.is_empty() {
-            let _own = self.events(&parents).await?;
+            let _own = self.events().get_many(&parents).await?;
         }
         Ok(())
     }
@@ -184,13 +156,83 @@ impl Memory {
     pub fn forget(&self, selector: Selector) -> ForgetCall {
         ForgetCall::new(self.clone(), selector)
     }
+}
+
+impl<'a> AdminHandle<'a> {
+    /// Returns the scope.
+    pub fn scope(self) -> &'a Scope {
+        &self.memory.scope
+    }
+
+    /// Returns the engine, for operations beyond this handle.
+    pub fn engine(self) -> &'a Engine {
+        &self.memory.engine
+    }
+
+    /// Returns the receipt of an earlier context.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none with this id, or it is older than the retention of receipts.
+    pub async fn receipt(self, id: ReceiptId) -> Result<Receipt> {
+        let receipt = self.memory.engine.receipt(id).await?;
+        self.memory.own_receipt(receipt).await
+    }
+
+    /// Returns the health of every layer, after a check of its rows, as [`Engine::examine`](crate::Engine::examine).
+    ///
+    /// # Errors
+    /// As [`health`](Self::health).
+    pub async fn examine(self) -> Result<HealthReport> {
+        self.memory.engine.examine().await
+    }
+
+    /// Returns the health of every layer.
+    ///
+    /// # Errors
+    /// `Unavailable` when there is no log; failures of other parts are in the report.
+    pub async fn health(self) -> Result<HealthReport> {
+        self.memory.engine.health().await
+    }
+
+    /// Returns counts, for one user's records in a memory of one user; the log position is that of the space.
+    ///
+    /// # Errors
+    /// `Unavailable` when the log does not answer.
+    pub async fn stats(self) -> Result<Stats> {
+        if self.memory.engine.parts().switch == StorageSwitch::Off {
+            return Ok(Stats::default());
+        }
+        let notes = self.memory.own_rows(&LearningFilter::all()).unwrap_or_else(LearningFilter::all);
+        self.memory.engine.stats_of(self.memory.log_to_read()?.as_ref(), &notes).await
+    }
+}
+
+impl EventsHandle<'_> {
+    /// Stores a batch of up to 1,000 events, all or none.
+    ///
+    /// # Errors
+    /// As [`log`](crate::Memory::log).
+    pub async fn log_all(
+        self,
+        messages: impl IntoIterator<Item = Message> + Send,
+    ) -> Result<Degraded<Vec<Ack>>> {
+        let defaults = self.memory.defaults();
+        let messages: Vec<Message> = messages.into_iter().collect();
+        self.memory.must_be_own(&messages).await?;
+        let events =
+            messages.into_iter().map(|message| message.into_event(&defaults)).collect::<Result<Vec<_>>>()?;
+        if let Some(dropped) = self.memory.engine.dropped(&events) {
+            return Ok(dropped);
+        }
+        self.memory.engine.append_to(&self.memory.event_log()?, events).await
+    }
 
     /// Returns an event.
     ///
     /// # Errors
     /// `NotFound` when there is none with this id, `Corrupt` when its bytes do not match their checksum.
-    pub async fn get(&self, id: EventId) -> Result<Event> {
-        let found = self.log_to_read()?.get(&[id]).await?;
+    pub async fn get(self, id: EventId) -> Result<Event> {
+        let found = self.memory.log_to_read()?.get(&[id]).await?;
         found.into_iter().next().ok_or_else(|| Error::not_found(format!("no event {id}")))
     }
 
@@ -198,10 +240,10 @@ impl Memory {
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer, `Corrupt` for damaged bytes.
-    pub async fn events(&self, ids: &[EventId]) -> Result<Vec<Event>> {
+    pub async fn get_many(self, ids: &[EventId]) -> Result<Vec<Event>> {
         let mut found = Vec::new();
         for ids in ids.chunks(EVENTS) {
-            found.extend(self.log_to_read()?.get(ids).await?);
+            found.extend(self.memory.log_to_read()?.get(ids).await?);
         }
         Ok(found)
     }
@@ -210,86 +252,51 @@ impl Memory {
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer, `Corrupt` for damaged bytes.
-    pub async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
-        self.log_to_read()?.scan(filter, after, limit).await
+    pub async fn scan(self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
+        self.memory.log_to_read()?.scan(filter, after, limit).await
     }
 
     /// Returns the newest `limit` events that pass the filter, newest first.
     ///
     /// # Errors
     /// As [`scan`](Self::scan).
-    pub async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
-        self.log_to_read()?.latest(filter, limit).await
+    pub async fn latest(self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
+        self.memory.log_to_read()?.latest(filter, limit).await
     }
 
     /// Returns the newest `limit` sessions, newest first.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
-    pub async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
-        self.log_to_read()?.sessions(limit).await
+    pub async fn sessions(self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
+        self.memory.log_to_read()?.sessions(limit).await
     }
+}
 
+impl PreferencesHandle<'_> {
     /// Returns the valid notes that pass the filter, by category, then key.
     ///
     /// # Errors
     /// `Unsupported` without the layer, `Unavailable` when the store does not answer.
-    pub async fn notes(&self, filter: &LearningFilter) -> Result<Vec<Learning>> {
-        match self.own_rows(filter) {
-            Some(filter) => self.engine.notes(&filter).await,
+    pub async fn notes(self, filter: &LearningFilter) -> Result<Vec<Learning>> {
+        match self.memory.own_rows(filter) {
+            Some(filter) => self.memory.engine.notes(&filter).await,
             None => Ok(Vec::new()),
         }
     }
 
     /// Returns all versions of a note, newest first. Pending versions are folded first, for at most 200 ms; the remaining ones
-    /// are missing, and [`health`](Self::health) tells how many are pending.
+    /// are missing, and [`health`](crate::areas::AdminHandle::health) tells how many are pending.
     ///
     /// # Errors
     /// `NotFound` when the key was never used or its note is forgotten.
-    pub async fn history(&self, key: &NoteKey) -> Result<Vec<Learning>> {
-        let _behind = self.engine.fold().await;
-        let mut versions = self.engine.history(key).await?;
-        versions.retain(|row| self.is_own_row(row));
+    pub async fn history(self, key: &NoteKey) -> Result<Vec<Learning>> {
+        let _behind = self.memory.engine.fold().await;
+        let mut versions = self.memory.engine.history(key).await?;
+        versions.retain(|row| self.memory.is_own_row(row));
         if versions.is_empty() {
             return Err(Error::not_found(format!("no memory {key}")));
         }
         Ok(versions)
-    }
-
-    /// Returns the receipt of an earlier context.
-    ///
-    /// # Errors
-    /// `NotFound` when there is none with this id, or it is older than the retention of receipts.
-    pub async fn receipt(&self, id: ReceiptId) -> Result<Receipt> {
-        let receipt = self.engine.receipt(id).await?;
-        self.own_receipt(receipt).await
-    }
-
-    /// Returns the health of every layer, after a check of its rows, as [`Engine::examine`](crate::Engine::examine).
-    ///
-    /// # Errors
-    /// As [`health`](Self::health).
-    pub async fn examine(&self) -> Result<HealthReport> {
-        self.engine.examine().await
-    }
-
-    /// Returns the health of every layer.
-    ///
-    /// # Errors
-    /// `Unavailable` when there is no log; failures of other parts are in the report.
-    pub async fn health(&self) -> Result<HealthReport> {
-        self.engine.health().await
-    }
-
-    /// Returns counts, for one user's records in a memory of one user; the log position is that of the space.
-    ///
-    /// # Errors
-    /// `Unavailable` when the log does not answer.
-    pub async fn stats(&self) -> Result<Stats> {
-        if self.engine.parts().switch == StorageSwitch::Off {
-            return Ok(Stats::default());
-        }
-        let notes = self.own_rows(&LearningFilter::all()).unwrap_or_else(LearningFilter::all);
-        self.engine.stats_of(self.log_to_read()?.as_ref(), &notes).await
     }
 }

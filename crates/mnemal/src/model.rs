@@ -23,6 +23,7 @@ use mnemal_events::Cleaner;
 use mnemal_graph::{ModelExtractionPass, ModelReader};
 use mnemal_providers::{CappedModel, RequestTally};
 
+use crate::areas::FactsHandle;
 use crate::engine::{Engine, missing};
 use crate::guard::GuardedPort;
 use crate::memory::Memory;
@@ -200,7 +201,7 @@ impl Engine {
     }
 }
 
-impl Memory {
+impl FactsHandle<'_> {
     /// Asks the language model for the claims of an event, and validates the answer against the text and the gates of the rules.
     ///
     /// For a preview of what the model would add: only the answer is cached, so that the same question is not paid for again.
@@ -209,9 +210,9 @@ impl Memory {
     /// `NotFound` when there is no event with this id; `Unsupported` without a model, or after three unusable answers;
     /// `Unavailable` when it does not answer, or a cap is reached; `Invalid` when the endpoint rejects the key, the question or
     /// the model's name.
-    pub async fn extract_with_model(&self, id: EventId) -> Result<Extraction> {
-        let model = self.engine.parts().model.as_ref().ok_or_else(|| missing("a language model"))?;
-        let event = self.get(id).await?;
+    pub async fn extract_with_model(self, id: EventId) -> Result<Extraction> {
+        let model = self.memory.engine.parts().model.as_ref().ok_or_else(|| missing("a language model"))?;
+        let event = self.memory.events().get(id).await?;
         let known = Gazetteer::default();
         let utterance = Utterance { event: &event, before: &[], known: &known };
         let mut permit = BackgroundPermit::issue(CALLS, TOKENS);

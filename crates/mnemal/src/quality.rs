@@ -11,6 +11,7 @@ use mnemal_events::tombstone_text;
 use mnemal_extract::Tier;
 use mnemal_graph::CardinalityEvidence;
 
+use crate::areas::AdminHandle;
 use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
 
@@ -102,31 +103,9 @@ const ENOUGH: usize = 20;
 const EXAMPLES: usize = 3;
 
 impl Memory {
-    /// Measures the quality of the space's content; reads at most the newest 10,000 events, and writes nothing.
-    ///
-    /// In this order: `duplicates` and `near_duplicates` among valid notes, `echoes` among events, `orphans` (notes and facts
-    /// whose sources are erased), `disputed_facts`, `candidates` that were never promoted, `predicates` whose claims contradict
-    /// their cardinality, `stale_summaries`, `lag` (events that a layer has not read), `secrets` that today's rules detect,
-    /// `held_back` (quarantined events), `external`, `notes_per_turn`, `unread_languages`, `external_in_contexts` (share of the
-    /// tokens of the newest 200 contexts) and `unmatched_notes`, which are older than these contexts and appear in none of them.
-    /// Measures of a layer that this build lacks are left out.
-    ///
-    /// # Errors
-    /// `Unavailable` when the store does not answer.
-    pub async fn quality(&self) -> Result<Vec<QualityMeasure>> {
-        self.must_be_whole("the quality of a memory")?;
-        let mut measures = Vec::new();
-        self.measure_notes(&mut measures).await?;
-        self.measure_facts(&mut measures).await?;
-        self.measure_summaries(&mut measures).await?;
-        self.measure_events(&mut measures).await?;
-        self.measure_contexts(&mut measures).await?;
-        Ok(measures)
-    }
-
     async fn measure_notes(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
-        let as_of = AsOf::present(self.engine().now());
-        let held = match self.learnings(&LearningFilter::all(), as_of).await {
+        let as_of = AsOf::present(self.admin().engine().now());
+        let held = match self.preferences().learnings(&LearningFilter::all(), as_of).await {
             Ok(held) => held,
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
@@ -158,12 +137,12 @@ impl Memory {
     }
 
     async fn measure_facts(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
-        let graph = match self.graph().await {
+        let graph = match self.facts().graph().await {
             Ok(graph) => graph.value,
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
         };
-        let facts = graph.facts(&FactFilter::all(), AsOf::present(self.engine().now())).await?;
+        let facts = graph.facts(&FactFilter::all(), AsOf::present(self.admin().engine().now())).await?;
         let (mut orphans, mut disputed, mut candidates) = (Vec::new(), Vec::new(), 0);
         for fact in &facts {
             let sources: Vec<EventId> = fact.supports.iter().map(|support| support.source.event).collect();
@@ -182,13 +161,13 @@ impl Memory {
         measures.push(QualityMeasure::records("disputed_facts", disputed, facts.len(), fix));
         let fix = "a candidate waits for a second conversation; `mnemal fact add` decides now";
         measures.push(QualityMeasure::share("candidates", (candidates, facts.len()), 1.0, fix));
-        let observed = graph.cardinality_evidence(Within::All, self.engine().now()).await?;
+        let observed = graph.cardinality_evidence(Within::All, self.admin().engine().now()).await?;
         measures.push(QualityMeasure::predicates(observed));
         Ok(())
     }
 
     async fn measure_summaries(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
-        let summaries = match self.summaries().await {
+        let summaries = match self.summaries().reader().await {
             Ok(summaries) => summaries.value,
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
@@ -202,7 +181,7 @@ impl Memory {
         let stale = stale.map(|standing| standing.node.path.to_string()).collect();
         let fix = "`mnemal summary --refresh`";
         measures.push(QualityMeasure::records("stale_summaries", stale, tree.len(), fix));
-        let health = self.examine().await?;
+        let health = self.admin().examine().await?;
         let behind = health.parts.iter().filter_map(|part| match part.cause {
             Some(mnemal_core::GapCause::Stale { behind }) => {
                 Some(format!("{} by {behind}", part.layer.as_str()))
@@ -215,7 +194,7 @@ impl Memory {
     }
 
     async fn measure_events(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
-        let (log, events) = (self.event_log()?, self.engine().events()?);
+        let (log, events) = (self.event_log()?, self.admin().engine().events()?);
         let newest =
             events.latest(&EventFilter { erased: Within::Only(false), ..EventFilter::all() }, NEWEST).await?;
         let (mut echoes, mut held_back, mut external, mut turns, mut notes) = (0, 0, 0, 0, 0);
@@ -253,7 +232,7 @@ impl Memory {
             fix: "`mnemal memory list` shows the notes; `mnemal forget` or `mnemal memory archive` clears out",
             examples: Vec::new(),
         });
-        let heard = self.engine().stats().await?.languages;
+        let heard = self.admin().engine().stats().await?.languages;
         let all: u64 = heard.iter().map(|language| language.turns).sum();
         let unread = heard.iter().filter(|language| language.tier == Tier::Names);
         let unread: u64 = unread.map(|language| language.turns).sum();
@@ -265,7 +244,7 @@ impl Memory {
 
     /// Measures the content of contexts, from their receipts, with or without a session.
     async fn measure_contexts(&self, measures: &mut Vec<QualityMeasure>) -> Result<()> {
-        let Ok(store) = self.engine().guarded().receipts.part() else { return Ok(()) };
+        let Ok(store) = self.admin().engine().guarded().receipts.part() else { return Ok(()) };
         let receipts = store.latest(RECEIPTS).await?;
         let (mut external, mut tokens, mut shown) = (0, 0, HashSet::new());
         for line in receipts.iter().flat_map(|receipt| &receipt.lines) {
@@ -277,8 +256,8 @@ impl Memory {
             "`mnemal import --own-history` takes a history of your own for yours; `mnemal forget` clears out";
         measures.push(QualityMeasure::share("external_in_contexts", (external, tokens), MUCH_EXTERNAL, fix));
         let since = receipts.last().filter(|_| receipts.len() >= ENOUGH_RECEIPTS).map(|oldest| oldest.at);
-        let as_of = AsOf::present(self.engine().now());
-        let held = match self.learnings(&LearningFilter::all(), as_of).await {
+        let as_of = AsOf::present(self.admin().engine().now());
+        let held = match self.preferences().learnings(&LearningFilter::all(), as_of).await {
             Ok(held) => held,
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(error) => return Err(error),
@@ -298,7 +277,7 @@ impl Memory {
     /// Whether one of the events is not erased.
     async fn any_lives(&self, events: &[EventId]) -> Result<bool> {
         for event in events {
-            match self.get(*event).await {
+            match self.events().get(*event).await {
                 Ok(event) if event.body().is_some() => return Ok(true),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -306,6 +285,30 @@ impl Memory {
             }
         }
         Ok(events.is_empty())
+    }
+}
+
+impl AdminHandle<'_> {
+    /// Measures the quality of the space's content; reads at most the newest 10,000 events, and writes nothing.
+    ///
+    /// In this order: `duplicates` and `near_duplicates` among valid notes, `echoes` among events, `orphans` (notes and facts
+    /// whose sources are erased), `disputed_facts`, `candidates` that were never promoted, `predicates` whose claims contradict
+    /// their cardinality, `stale_summaries`, `lag` (events that a layer has not read), `secrets` that today's rules detect,
+    /// `held_back` (quarantined events), `external`, `notes_per_turn`, `unread_languages`, `external_in_contexts` (share of the
+    /// tokens of the newest 200 contexts) and `unmatched_notes`, which are older than these contexts and appear in none of them.
+    /// Measures of a layer that this build lacks are left out.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn quality(self) -> Result<Vec<QualityMeasure>> {
+        self.memory.must_be_whole("the quality of a memory")?;
+        let mut measures = Vec::new();
+        self.memory.measure_notes(&mut measures).await?;
+        self.memory.measure_facts(&mut measures).await?;
+        self.memory.measure_summaries(&mut measures).await?;
+        self.memory.measure_events(&mut measures).await?;
+        self.memory.measure_contexts(&mut measures).await?;
+        Ok(measures)
     }
 }
 

@@ -14,6 +14,7 @@ use mnemal_core::{
 };
 use mnemal_recall::Hit;
 
+use crate::areas::{AdminHandle, EventsHandle};
 use crate::memory::Memory;
 use crate::remember::DEFAULT_CATEGORY;
 
@@ -67,13 +68,13 @@ enum FilingDisplay {
     Told,
 }
 
-impl Memory {
+impl EventsHandle<'_> {
     /// Renders the hits of a search for `query` as a fenced block: escaped, dated, labelled, within a budget, with a receipt.
-    pub fn quote(&self, query: impl Into<String>, hits: Vec<Hit>) -> QuoteCall {
-        let budget = TokenCount(self.engine.settings().context.budget_tokens);
-        let session = self.scope.session.only().cloned();
+    pub fn quote(self, query: impl Into<String>, hits: Vec<Hit>) -> QuoteCall {
+        let budget = TokenCount(self.memory.engine.settings().context.budget_tokens);
+        let session = self.memory.scope.session.only().cloned();
         QuoteCall {
-            memory: self.clone(),
+            memory: self.memory.clone(),
             query: query.into(),
             hits,
             budget,
@@ -84,11 +85,11 @@ impl Memory {
     }
 }
 
-impl Memory {
+impl AdminHandle<'_> {
     /// Renders texts that are not records, such as working memory entries, as a fenced block within a token budget.
-    pub fn fence(&self, texts: &[String], budget: u32) -> FencedBlock {
-        let parts = &self.engine.parts().context;
-        let session = self.scope.session.only().map_or(SessionId::NOBODY, SessionId::as_str);
+    pub fn fence(self, texts: &[String], budget: u32) -> FencedBlock {
+        let parts = &self.memory.engine.parts().context;
+        let session = self.memory.scope.session.only().map_or(SessionId::NOBODY, SessionId::as_str);
         fenced(texts, &parts.key.nonce(session), TokenCount(budget), parts.counter.as_ref())
     }
 }
@@ -400,11 +401,12 @@ mod tests {
     async fn hits_become_one_marked_block_within_the_budget_with_a_stored_receipt() {
         let memory = filled().await;
         let found = memory.recall("when do deploys happen?").limit(20).await.unwrap();
-        let quoted = memory.quote("when do deploys happen?", found.value.hits).budget(300).await.unwrap();
+        let quoted =
+            memory.events().quote("when do deploys happen?", found.value.hits).budget(300).await.unwrap();
         assert!(quoted.tokens.0 <= 300, "{quoted:?}");
         assert!(quoted.left_out > 0);
         assert_eq!(quoted.text.matches("<mnemal-context").count(), 1);
-        assert_eq!(memory.receipt(quoted.id).await.unwrap().lines.len(), quoted.lines.len());
+        assert_eq!(memory.admin().receipt(quoted.id).await.unwrap().lines.len(), quoted.lines.len());
         for line in &quoted.lines {
             assert!(quoted.text.contains(&line.record.to_string()));
         }
@@ -414,7 +416,7 @@ mod tests {
     async fn a_note_is_named_by_its_own_id_and_its_text_obeys_the_rules_of_the_block() {
         let memory = filled().await;
         let found = memory.recall("Deploys happen on Tuesdays").limit(1).await.unwrap();
-        let quoted = memory.quote("x", found.value.hits).budget(1_000).await.unwrap();
+        let quoted = memory.events().quote("x", found.value.hits).budget(1_000).await.unwrap();
         let [line] = quoted.lines.as_slice() else { panic!("{quoted:?}") };
         assert!(line.record.to_string().starts_with("mem_"));
         assert_eq!(line.text, "Deploys happen on Tuesdays \\u0060``");
@@ -435,8 +437,11 @@ mod tests {
         assert!(!memory.log(Message::user("deploys are loud")).await.unwrap().duplicate);
         for budget in [200, 400, 2_000] {
             let hits = memory.recall("deploys").limit(31).await.unwrap().value.hits;
-            let quoted = memory.quote("deploys", hits).budget(budget).filed().await.unwrap();
-            assert!(quoted.tokens.0 <= budget && quoted.tokens == memory.engine().count_tokens(&quoted.text));
+            let quoted = memory.events().quote("deploys", hits).budget(budget).filed().await.unwrap();
+            assert!(
+                quoted.tokens.0 <= budget
+                    && quoted.tokens == memory.admin().engine().count_tokens(&quoted.text)
+            );
             assert!(!quoted.lines.is_empty(), "{budget}");
             for line in &quoted.lines {
                 let id = line.record.to_string();
@@ -447,7 +452,7 @@ mod tests {
                 });
                 assert!(shown.ends_with(&format!("{id} {filed}{words}")), "{shown}");
             }
-            let check = memory.check_receipt(quoted.id, Some(&quoted.text)).await.unwrap();
+            let check = memory.admin().check_receipt(quoted.id, Some(&quoted.text)).await.unwrap();
             assert_eq!((check.findings.as_slice(), check.whole), ([].as_slice(), Some(true)), "{check:?}");
         }
     }
@@ -455,7 +460,7 @@ mod tests {
     #[tokio::test]
     async fn without_hits_there_is_no_block() {
         let memory = Memory::in_memory().await.unwrap();
-        let quoted = memory.quote("x", Vec::new()).await.unwrap();
+        let quoted = memory.events().quote("x", Vec::new()).await.unwrap();
         assert_eq!((quoted.text.as_str(), quoted.left_out), ("", 0));
     }
 }

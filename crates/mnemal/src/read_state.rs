@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use mnemal_core::{Cursor, Event, EventId, Result, Role};
 
+use crate::areas::AdminHandle;
 use crate::engine::MANY;
 use crate::memory::Memory;
 
@@ -55,13 +56,13 @@ impl ReadMark {
     }
 }
 
-impl Memory {
+impl AdminHandle<'_> {
     /// Returns the extraction progress of the notes and the graph, and their dead letters, up to 1,000 each. Costs two lookups
     /// for each.
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
-    pub async fn read_mark(&self) -> Result<ReadMark> {
+    pub async fn read_mark(self) -> Result<ReadMark> {
         let parts = self.engine().guarded();
         let mut mark = ReadMark::default();
         if let Ok(notes) = parts.learnings.part() {
@@ -98,19 +99,20 @@ mod tests {
         let held = memory.log(orders).await.unwrap().id;
         let decided = memory.remember("Bins go out on Mondays").await.unwrap().event;
         let later = memory.log(Message::assistant("Noted.")).await.unwrap().id;
-        let state =
-            async |id: EventId| memory.read_mark().await.unwrap().of(&memory.get(id).await.unwrap()).as_str();
+        let state = async |id: EventId| {
+            memory.admin().read_mark().await.unwrap().of(&memory.events().get(id).await.unwrap()).as_str()
+        };
         assert_eq!((state(said).await, state(later).await), ("pending", "pending"));
         assert_eq!((state(held).await, state(decided).await), ("skipped", "skipped"));
-        assert!(memory.engine().fold_within(std::time::Duration::from_mins(1)).await.is_empty());
+        assert!(memory.admin().engine().fold_within(std::time::Duration::from_mins(1)).await.is_empty());
         assert_eq!(state(said).await, "pending", "the graph has not read it");
-        assert!(memory.graph().await.unwrap().gaps.is_empty());
+        assert!(memory.facts().graph().await.unwrap().gaps.is_empty());
         assert_eq!((state(said).await, state(later).await), ("complete", "complete"));
 
-        let mut mark = memory.read_mark().await.unwrap();
+        let mut mark = memory.admin().read_mark().await.unwrap();
         let letter = mnemal_core::DeadLetter { event: said, why: "it panicked".to_owned() };
         mark.take(Cursor(Some(mnemal_core::Seq(1_000))), vec![letter]);
-        let event = |id: EventId| memory.get(id);
+        let event = |id: EventId| memory.events().get(id);
         assert_eq!(mark.of(&event(said).await.unwrap()), ReadState::Failed);
         assert_eq!(mark.of(&event(later).await.unwrap()), ReadState::Complete);
         assert_eq!(ReadMark::default().of(&event(later).await.unwrap()), ReadState::Skipped, "nothing reads");

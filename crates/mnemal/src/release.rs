@@ -3,36 +3,15 @@
 use mnemal_core::{Decision, Degraded, ErrorKind, EventId, EventKind, Forget, Origin, Result, Selector};
 use mnemal_events::ReleaseOutcome;
 
+use crate::areas::EventsHandle;
 use crate::audit::{AuditAct, AuditRecord};
 use crate::memory::Memory;
 use crate::message::Message;
 
 impl Memory {
-    /// Releases a quarantined event, as a decision of the user. A copy is appended at its own level, so an agent's text stays an
-    /// agent's and a document's stays evidence; the event itself stays quarantined. The copy is recalled and extracted like any
-    /// other event of its level. Undoing the decision quarantines the content again.
-    ///
-    /// # Errors
-    /// `NotFound` for an event that is unknown or erased, `Invalid` for one that is not quarantined; as [`log`](Self::log).
-    pub async fn release(&self, event: EventId) -> Result<Degraded<ReleaseOutcome>> {
-        let decided = |decision| {
-            Message::of(EventKind::Decision(decision), Origin::UserDirect, "").into_event(&self.defaults())
-        };
-        if self.only_user().is_some() {
-            let _own = self.get(event).await?;
-        }
-        let mut released = self.event_log()?.release(event, decided).await?;
-        if released.created {
-            let act = AuditRecord::new(AuditAct::Release, Origin::UserDirect).space(&self.scope.space);
-            self.engine.audit(&act.id(released.decision))?;
-            released.gaps.extend(self.engine.fold().await);
-        }
-        Ok(released)
-    }
-
     /// Erases the copy of a release, if the decision is one; the event stays quarantined, and can be released again.
     pub(crate) async fn hold_back(&self, decision: EventId) -> Result<()> {
-        let event = match self.get(decision).await {
+        let event = match self.events().get(decision).await {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             event => event?,
         };
@@ -53,5 +32,30 @@ impl Memory {
             self.engine.upkeep()?.forgets_finished(&[ack.id]).await?;
         }
         Ok(())
+    }
+}
+
+impl EventsHandle<'_> {
+    /// Releases a quarantined event, as a decision of the user. A copy is appended at its own level, so an agent's text stays an
+    /// agent's and a document's stays evidence; the event itself stays quarantined. The copy is recalled and extracted like any
+    /// other event of its level. Undoing the decision quarantines the content again.
+    ///
+    /// # Errors
+    /// `NotFound` for an event that is unknown or erased, `Invalid` for one that is not quarantined; as [`log`](crate::Memory::log).
+    pub async fn release(self, event: EventId) -> Result<Degraded<ReleaseOutcome>> {
+        let decided = |decision| {
+            Message::of(EventKind::Decision(decision), Origin::UserDirect, "")
+                .into_event(&self.memory.defaults())
+        };
+        if self.memory.only_user().is_some() {
+            let _own = self.get(event).await?;
+        }
+        let mut released = self.memory.event_log()?.release(event, decided).await?;
+        if released.created {
+            let act = AuditRecord::new(AuditAct::Release, Origin::UserDirect).space(&self.memory.scope.space);
+            self.memory.engine.audit(&act.id(released.decision))?;
+            released.gaps.extend(self.memory.engine.fold().await);
+        }
+        Ok(released)
     }
 }

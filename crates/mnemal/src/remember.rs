@@ -180,7 +180,7 @@ impl RememberCall {
         let filter = LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() };
         // A key of another user is taken, although that user's note is not visible.
         let all = self.memory.for_everybody();
-        let holding = all.learnings(&filter, AsOf::present(self.memory.engine.now())).await;
+        let holding = all.preferences().learnings(&filter, AsOf::present(self.memory.engine.now())).await;
         let holding = match holding {
             Ok(rows) => rows.into_iter().next(),
             // Without the layer there are no earlier values.
@@ -241,7 +241,7 @@ impl RememberCall {
         let ack = gaps.merge(acked);
         // A duplicate reports the quarantine state of the first call, not what today's rules say.
         let held_back =
-            if ack.duplicate { self.memory.get(ack.id).await?.quarantined } else { ack.quarantined };
+            if ack.duplicate { self.memory.events().get(ack.id).await?.quarantined } else { ack.quarantined };
         let notes = self.memory.engine.notes_of(&[ack.id]).await;
         let note = gaps.keep(mnemal_core::Layer::Learnings, notes).into_iter().last();
         Ok(gaps.attach(StoredNote {

@@ -10,6 +10,7 @@ use mnemal_core::{
     Result, Selector, Within,
 };
 
+use crate::areas::EventsHandle;
 use crate::audit::{AuditAct, AuditRecord};
 use crate::engine::{Engine, FOLD_WAIT};
 use crate::memory::Memory;
@@ -25,7 +26,7 @@ const TIMELINE: &str = "timeline";
 /// Events per page. Source: own default, the largest batch of one append (1,000 events).
 const PAGE: NonZeroUsize = NonZeroUsize::new(1_000).expect("a page holds something");
 
-impl Memory {
+impl EventsHandle<'_> {
     /// Returns the events that retention would forget next, at most 1,000, whether it is enabled or not: first events above the
     /// age limit of their kind, oldest first, then those above the maximum number.
     ///
@@ -35,13 +36,14 @@ impl Memory {
     ///
     /// # Errors
     /// `Unavailable` when the store does not answer.
-    pub async fn outdated(&self) -> Result<Vec<EventId>> {
+    pub async fn outdated(self) -> Result<Vec<EventId>> {
         // What they cannot read in this time is left for later.
-        let _behind = (self.engine.fold().await, self.engine.fold_graph_within(FOLD_WAIT).await);
-        let outdated = self.engine.outdated().await?.ids;
-        match self.only_user() {
+        let _behind =
+            (self.memory.engine.fold().await, self.memory.engine.fold_graph_within(FOLD_WAIT).await);
+        let outdated = self.memory.engine.outdated().await?.ids;
+        match self.memory.only_user() {
             None => Ok(outdated),
-            Some(_) => Ok(self.own_events(&outdated).await?),
+            Some(_) => Ok(self.memory.own_events(&outdated).await?),
         }
     }
 }

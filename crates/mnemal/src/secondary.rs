@@ -12,6 +12,7 @@ use mnemal_core::{
 use mnemal_events::EventLog;
 use mnemal_recall::{Hit, RecallRequest, RecallResult, WithheldHit};
 
+use crate::areas::AdminHandle;
 use crate::memory::Memory;
 use crate::user::both;
 
@@ -31,32 +32,6 @@ struct ReadSpaces {
 }
 
 impl Memory {
-    /// Returns the same memory with these secondary spaces, which replace the earlier ones; [`recall`](Self::recall) and
-    /// [`context`](Self::context) query them too.
-    ///
-    /// Each is queried once per question, within its own scope and that of the request; its records carry its name. In a context
-    /// they take at most the share `context.secondary_share` of the budget together, and add notes and hits, never their recent
-    /// turns. A failing one is a gap. Writes go to this memory's own space, and other reads use it alone. A memory of this space
-    /// itself is left out.
-    #[must_use]
-    pub fn with_secondary(&self, others: impl IntoIterator<Item = Self>) -> Self {
-        self.reading_beside(others, Vec::new())
-    }
-
-    /// Returns the same memory with a gap in every answer, for a secondary space that cannot be read.
-    #[must_use]
-    pub fn without_secondary(&self, why: ErrorKind) -> Self {
-        let read = &self.secondary.0;
-        let gap = Gap { layer: Layer::Events, cause: GapCause::Failed(why) };
-        let gaps = read.gaps.iter().copied().chain([gap]).collect();
-        self.reading_beside(read.memories.clone(), gaps)
-    }
-
-    /// Returns the names of the secondary spaces, in query order.
-    pub fn secondary(&self) -> impl Iterator<Item = &SpaceId> {
-        self.secondary.0.memories.iter().map(|memory| &memory.scope.space)
-    }
-
     /// Returns every version of the notes that were read from these events, over all read spaces; a failing space is skipped.
     pub(crate) async fn notes_of(&self, events: &[EventId]) -> Result<Vec<Learning>, GapCause> {
         let mut notes = self.engine.notes_of(events).await?;
@@ -77,7 +52,7 @@ impl Memory {
         Ok(log.with_elsewhere(stores.collect()))
     }
 
-    /// As [`with_secondary`](Self::with_secondary), with known gaps.
+    /// As [`with_secondary`](crate::areas::AdminHandle::with_secondary), with known gaps.
     pub(crate) fn reading_beside(&self, others: impl IntoIterator<Item = Self>, gaps: Vec<Gap>) -> Self {
         let mut memories: Vec<Self> = Vec::new();
         for other in others {
@@ -87,6 +62,34 @@ impl Memory {
             }
         }
         Self { secondary: Secondary(Arc::new(ReadSpaces { memories, gaps })), ..self.clone() }
+    }
+}
+
+impl<'a> AdminHandle<'a> {
+    /// Returns the same memory with these secondary spaces, which replace the earlier ones; [`recall`](crate::Memory::recall) and
+    /// [`context`](crate::Memory::context) query them too.
+    ///
+    /// Each is queried once per question, within its own scope and that of the request; its records carry its name. In a context
+    /// they take at most the share `context.secondary_share` of the budget together, and add notes and hits, never their recent
+    /// turns. A failing one is a gap. Writes go to this memory's own space, and other reads use it alone. A memory of this space
+    /// itself is left out.
+    #[must_use]
+    pub fn with_secondary(self, others: impl IntoIterator<Item = Memory>) -> Memory {
+        self.memory.reading_beside(others, Vec::new())
+    }
+
+    /// Returns the same memory with a gap in every answer, for a secondary space that cannot be read.
+    #[must_use]
+    pub fn without_secondary(self, why: ErrorKind) -> Memory {
+        let read = &self.memory.secondary.0;
+        let gap = Gap { layer: Layer::Events, cause: GapCause::Failed(why) };
+        let gaps = read.gaps.iter().copied().chain([gap]).collect();
+        self.memory.reading_beside(read.memories.clone(), gaps)
+    }
+
+    /// Returns the names of the secondary spaces, in query order.
+    pub fn secondary(self) -> impl Iterator<Item = &'a SpaceId> {
+        self.memory.secondary.0.memories.iter().map(|memory| &memory.scope.space)
     }
 }
 

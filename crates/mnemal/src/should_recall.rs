@@ -2,6 +2,7 @@
 
 use mnemal_core::{Result, SessionId};
 
+use crate::areas::AdminHandle;
 use crate::memory::Memory;
 
 /// Shortest text that is worth a search, in characters. Source: own choice; it leaves out "yes", "ok" and "go".
@@ -14,13 +15,13 @@ pub fn asks_something(text: &str) -> bool {
     text.trim().chars().count() >= SHORTEST && mnemal_text::content_words(text) > 0
 }
 
-impl Memory {
+impl AdminHandle<'_> {
     /// Clears the list of records shown to a session, after its host cleared or compacted the window.
     ///
     /// # Errors
     /// `Unsupported` without receipts, `Unavailable` when the store does not answer.
-    pub async fn clear_shown(&self, session: &SessionId) -> Result<()> {
-        let receipts = self.engine.guarded().receipts.part();
+    pub async fn clear_shown(self, session: &SessionId) -> Result<()> {
+        let receipts = self.memory.engine.guarded().receipts.part();
         receipts.map_err(|_| crate::engine::missing("receipts"))?.clear_seen(session).await
     }
 }

@@ -177,11 +177,11 @@ impl Spaces {
     /// As [`open`](Self::open).
     pub async fn show(&self, space: &SpaceId) -> Result<SpaceReport> {
         let memory = self.open(space).await?;
-        let newest = memory.latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
+        let newest = memory.events().latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
         Ok(SpaceReport {
             entry: self.entry(space.clone()),
             file: self.inner.folder.file(space),
-            stats: memory.stats().await?,
+            stats: memory.admin().stats().await?,
             last_at: newest.first().map(|event| event.recorded_at),
         })
     }

@@ -59,8 +59,8 @@ macro_rules! opened {
 impl Memory {
     /// Creates the span of an operation on this space; texts are recorded only if the host enables it.
     pub(crate) fn observed(&self, operation: Operation) -> OperationSpan {
-        let captures = self.engine().settings().telemetry.capture_content;
-        OperationSpan { captures, ..OperationSpan::new(operation) }.space(&self.scope().space)
+        let captures = self.admin().engine().settings().telemetry.capture_content;
+        OperationSpan { captures, ..OperationSpan::new(operation) }.space(&self.admin().scope().space)
     }
 }
 

@@ -291,8 +291,8 @@ mod tests {
         for number in 0..STALE_EVENTS * 2 {
             assert!(!memory.log(Message::user(format!("turn {number}"))).await.unwrap().value.duplicate);
         }
-        assert_eq!(memory.engine().staleness(None).await, []);
-        let health = memory.engine().health().await.unwrap();
+        assert_eq!(memory.admin().engine().staleness(None).await, []);
+        let health = memory.admin().engine().health().await.unwrap();
         let parts = health.parts.iter().filter(|part| !matches!(part.layer, Layer::Graph | Layer::Summaries));
         assert!(parts.clone().all(|part| part.behind == 0), "{health:?}");
     }

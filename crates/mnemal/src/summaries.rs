@@ -1,5 +1,6 @@
 //! The summary tree, and compression of conversations.
 
+pub use crate::areas::SummariesHandle;
 pub use crate::compress::{
     CompressCall, CompressedSession, Conversations, Draft, Method, PromptTurn, TimelineEntry,
 };
@@ -18,21 +19,32 @@ use mnemal_learnings::ProfileHeading;
 use mnemal_text::Language;
 
 use self::on_read::KnowledgeView;
+use crate::areas::PreferencesHandle;
 use crate::engine::{Engine, missing};
 use crate::memory::Memory;
 use crate::status::STALE_EVENTS;
 
 impl Memory {
+    /// Makes a node from the newest events of the user whose memory this is.
+    async fn summary_of_user(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<SummaryState> {
+        let Slot::Filled(store) = &self.engine.guarded().summaries else { return Err(missing("summaries")) };
+        let summaries =
+            Summaries::new(self.log_to_read()?, Arc::clone(store)).with_language(self.engine.language());
+        summaries.get_as_of(path, as_of.unwrap_or_else(|| AsOf::present(self.engine.now()))).await
+    }
+}
+
+impl SummariesHandle<'_> {
     /// Returns the reader of summaries, without waiting. A large lag behind the log is a gap.
     ///
-    /// The summary tree of a space is made of all users' events: a memory of one user has none, and [`summary`](Self::summary)
+    /// The summary tree of a space is made of all users' events: a memory of one user has none, and [`summary`](Self::get)
     /// makes its nodes from that user's events.
     ///
     /// # Errors
     /// `Unsupported` when the engine has no summaries or no log, and for a memory of one user.
-    pub async fn summaries(&self) -> Result<Degraded<Summaries>> {
-        self.must_be_whole("the tree of summaries")?;
-        let parts = self.engine.guarded();
+    pub async fn reader(self) -> Result<Degraded<Summaries>> {
+        self.memory.must_be_whole("the tree of summaries")?;
+        let parts = self.memory.engine.guarded();
         let Slot::Filled(store) = &parts.summaries else { return Err(missing("summaries")) };
         let Slot::Filled(events) = &parts.events else { return Err(missing("a log")) };
         let behind = match (store.cursor().await, events.head().await) {
@@ -45,9 +57,9 @@ impl Memory {
         };
         let gaps = cause.map(|cause| Gap { layer: Layer::Summaries, cause }).into_iter().collect();
         let summaries = Summaries::new(Arc::clone(events), Arc::clone(store))
-            .with_language(self.engine.language())
-            .with_stale_from(self.engine.settings().summaries.staleness_threshold);
-        let summaries = match &self.engine.parts().model_summaries {
+            .with_language(self.memory.engine.language())
+            .with_stale_from(self.memory.engine.settings().summaries.staleness_threshold);
+        let summaries = match &self.memory.engine.parts().model_summaries {
             Some(model_summaries) => summaries.with_model_summaries(Arc::clone(model_summaries)),
             None => summaries,
         };
@@ -63,17 +75,17 @@ impl Memory {
     /// # Errors
     /// `NotFound` when the node has no events; `Invalid` for a time range as of the past; `Unsupported` without the layer that
     /// the node needs.
-    pub async fn summary(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<Degraded<SummaryState>> {
+    pub async fn get(self, path: &NodePath, as_of: Option<AsOf>) -> Result<Degraded<SummaryState>> {
         let mut gaps = Gaps::default();
         if on_read::is_known(path) {
-            let as_of = as_of.unwrap_or_else(|| AsOf::present(self.engine.now()));
-            let known = gaps.merge(KnowledgeView::new(self, as_of).await?);
+            let as_of = as_of.unwrap_or_else(|| AsOf::present(self.memory.engine.now()));
+            let known = gaps.merge(KnowledgeView::new(self.memory, as_of).await?);
             return Ok(gaps.attach(known.node(path).await?));
         }
-        if self.only_user().is_some() {
-            return Ok(gaps.attach(self.summary_of_user(path, as_of).await?));
+        if self.memory.only_user().is_some() {
+            return Ok(gaps.attach(self.memory.summary_of_user(path, as_of).await?));
         }
-        let summaries = gaps.merge(self.summaries().await?);
+        let summaries = gaps.merge(self.reader().await?);
         let standing = match as_of {
             None => summaries.get(path).await?,
             Some(as_of) => summaries.get_as_of(path, as_of).await?,
@@ -85,13 +97,13 @@ impl Memory {
     /// alone.
     ///
     /// # Errors
-    /// As [`summary`](Self::summary).
-    pub async fn stored_tree(&self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<SummaryState>>> {
-        if self.only_user().is_some() {
-            return Ok(self.summary(path, None).await?.map(|node| vec![node]));
+    /// As [`summary`](Self::get).
+    pub async fn stored_tree(self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<SummaryState>>> {
+        if self.memory.only_user().is_some() {
+            return Ok(self.get(path, None).await?.map(|node| vec![node]));
         }
         let mut gaps = Gaps::default();
-        let found = gaps.merge(self.summaries().await?).tree(path, depth).await?;
+        let found = gaps.merge(self.reader().await?).tree(path, depth).await?;
         Ok(gaps.attach(found))
     }
 
@@ -99,39 +111,33 @@ impl Memory {
     /// channels and months, newest first, then the entity kinds and the most frequent topics, then the preferences.
     ///
     /// # Errors
-    /// As [`summary`](Self::summary).
-    pub async fn summary_tree(&self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<SummaryState>>> {
+    /// As [`summary`](Self::get).
+    pub async fn tree(self, path: &NodePath, depth: usize) -> Result<Degraded<Vec<SummaryState>>> {
         let mut gaps = Gaps::default();
-        let present = AsOf::present(self.engine.now());
+        let present = AsOf::present(self.memory.engine.now());
         if on_read::is_known(path) {
-            let known = gaps.merge(KnowledgeView::new(self, present).await?);
+            let known = gaps.merge(KnowledgeView::new(self.memory, present).await?);
             return Ok(gaps.attach(known.tree(path, depth).await?));
         }
-        let mut found = match self.only_user() {
-            None => gaps.merge(self.summaries().await?).tree(path, depth).await?,
-            Some(_) => vec![self.summary_of_user(path, None).await?],
+        let mut found = match self.memory.only_user() {
+            None => gaps.merge(self.reader().await?).tree(path, depth).await?,
+            Some(_) => vec![self.memory.summary_of_user(path, None).await?],
         };
         if *path == NodePath::Root && depth > 0 {
-            let known = gaps.merge(KnowledgeView::new(self, present).await?);
+            let known = gaps.merge(KnowledgeView::new(self.memory, present).await?);
             found.extend(known.below_root(depth).await?);
         }
         Ok(gaps.attach(found))
     }
+}
 
-    /// Makes a node from the newest events of the user whose memory this is.
-    async fn summary_of_user(&self, path: &NodePath, as_of: Option<AsOf>) -> Result<SummaryState> {
-        let Slot::Filled(store) = &self.engine.guarded().summaries else { return Err(missing("summaries")) };
-        let summaries =
-            Summaries::new(self.log_to_read()?, Arc::clone(store)).with_language(self.engine.language());
-        summaries.get_as_of(path, as_of.unwrap_or_else(|| AsOf::present(self.engine.now()))).await
-    }
-
+impl PreferencesHandle<'_> {
     /// Returns the user's preference profile on one page: up to 15 sentences by heading, verbatim, from the valid learnings of
     /// greatest weight.
     ///
     /// # Errors
     /// `Unsupported` without learnings, `Unavailable` when the store does not answer.
-    pub async fn profile(&self, as_of: AsOf) -> Result<Vec<(ProfileHeading, Learning)>> {
+    pub async fn profile(self, as_of: AsOf) -> Result<Vec<(ProfileHeading, Learning)>> {
         let rows = self.learnings(&mnemal_core::LearningFilter::all(), as_of).await?;
         let rows: Vec<Learning> = rows.into_iter().map(|row| row.item).collect();
         let page = mnemal_learnings::profile(&rows);

@@ -13,6 +13,7 @@ use mnemal_events::{
 };
 use mnemal_learnings::is_learned;
 
+use crate::areas::{AdminHandle, EventsHandle};
 use crate::audit::{AuditAct, AuditRecord};
 use crate::memory::Memory;
 
@@ -68,43 +69,6 @@ impl ImportReport {
 }
 
 impl Memory {
-    /// Imports a history as a stream and stores new events; `watch` is called after each batch.
-    ///
-    /// Imports are idempotent: each record's idempotency key contains its format, its own id and its content.
-    ///
-    /// # Errors
-    /// `Invalid` for a file of unknown format, or in strict mode for the first malformed line, with its number; what was read
-    /// before it is stored. `Unavailable` when the file or the store fails; run the import again.
-    pub async fn import(
-        &self,
-        reader: impl BufRead + Send,
-        format: Format,
-        options: ImportOptions,
-        watch: &mut (dyn FnMut(&ImportReport) + Send),
-    ) -> Result<Degraded<ImportReport>> {
-        let options = self.own_options(options)?;
-        let highest = level(options.origin);
-        let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
-        let mut report = ImportReport::of(&importer);
-        let mut gaps = Gaps::default();
-        let mut keys = BTreeMap::new();
-        while let Some(batch) = importer.next_batch()? {
-            note_keys(&batch, &mut keys);
-            self.take(batch, highest, (&mut report, &mut gaps)).await?;
-            watch(&report);
-        }
-        for gap in self.engine.fold().await {
-            gaps.add(gap);
-        }
-        if report.taken.stored > 0 {
-            report.older_keys = self.keep_later(&keys).await?;
-        }
-        let act = AuditRecord::new(AuditAct::Import, Origin::Import).space(&self.scope.space);
-        self.engine
-            .audit(&act.count("events", report.taken.stored).count("skipped", report.skipped_total))?;
-        Ok(gaps.attach(report))
-    }
-
     /// Restores notes that are newer than the imported ones under the same key, and returns the number of keys. In the
     /// log, an import soon after a note looks like a delayed write of an older one, so the order is decided here.
     async fn keep_later(&self, keys: &BTreeMap<NoteKey, Timestamp>) -> Result<u64> {
@@ -148,75 +112,9 @@ impl Memory {
             (None, None) => Vec::new(),
         };
         for decision in decisions {
-            let _logged = Box::pin(self.decide(decision)).await?;
+            let _logged = Box::pin(self.facts().decide(decision)).await?;
         }
         Ok(later.is_some())
-    }
-
-    /// Previews an import: reads a history as [`import`](Self::import) does, and returns the expected result and the quality of
-    /// the records; nothing is stored. Several files can be previewed in sequence: duplicates are detected across them.
-    ///
-    /// # Errors
-    /// As [`import`](Self::import).
-    pub async fn preview_import(
-        &self,
-        reader: impl BufRead + Send,
-        format: Format,
-        options: ImportOptions,
-        (preview, watch): (&mut ImportPreview, &mut (dyn FnMut(&ImportReport) + Send)),
-    ) -> Result<Degraded<ImportReport>> {
-        let options = self.own_options(options)?;
-        let log = self.event_log()?;
-        let mut importer = Importer::new(reader, format, options, self.engine.parts().key.clone())?;
-        let mut report = ImportReport::of(&importer);
-        let mut gaps = Gaps::default();
-        let before = preview.taken.clone();
-        while let Some(batch) = importer.next_batch()? {
-            report.read(&batch);
-            gaps.merge(log.dry_run(batch, preview).await?);
-            report.taken = preview.taken.since(&before);
-            watch(&report);
-        }
-        Ok(gaps.attach(report))
-    }
-
-    /// Imports the part of a growing file after a position; `watch` receives the position to continue from after each stored
-    /// batch.
-    ///
-    /// For a transcript of Claude Code the cost depends on the new part, not on the length of the file; others are parsed from
-    /// their start. A file that shrank or was replaced is read from its
-    /// start: nothing is stored twice, so a lost position costs only time. An unfinished last line is left for the next call.
-    ///
-    /// # Errors
-    /// As [`import`](Self::import).
-    pub async fn follow(
-        &self,
-        mut reader: impl BufRead + Seek + Send,
-        position: Position,
-        (format, options): (Format, ImportOptions),
-        watch: &mut (dyn FnMut(&ImportReport, Position) + Send),
-    ) -> Result<Degraded<ImportReport>> {
-        let options = self.own_options(options)?;
-        let highest = level(options.origin);
-        let key = &self.engine.parts().key;
-        let mut importer = Importer::behind(&mut reader, position, format, options.clone(), key.clone())?;
-        let mut report = ImportReport::of(&importer);
-        let mut gaps = Gaps::default();
-        while let Some(batch) = importer.next_batch()? {
-            self.take(batch, highest, (&mut report, &mut gaps)).await?;
-            watch(&report, importer.position(report.bytes)?);
-        }
-        if importer.lacks_beginning() {
-            // The conversation was rewound to before the position.
-            let start = Position::default();
-            let mut whole = Importer::behind(&mut reader, start, format, options, key.clone())?;
-            while let Some(batch) = whole.next_batch()? {
-                let mut again = ImportReport::default();
-                self.take(batch, highest, (&mut again, &mut gaps)).await?;
-                report.withdrawn += again.withdrawn;
-            }
-        }
-        Ok(gaps.attach(report))
     }
 
     /// Returns options that import records for the user whose memory this is.
@@ -254,12 +152,120 @@ impl Memory {
         report.withdrawn += self.withdraw(&withdrawn, highest).await?;
         Ok(())
     }
+}
 
+impl EventsHandle<'_> {
+    /// Imports a history as a stream and stores new events; `watch` is called after each batch.
+    ///
+    /// Imports are idempotent: each record's idempotency key contains its format, its own id and its content.
+    ///
+    /// # Errors
+    /// `Invalid` for a file of unknown format, or in strict mode for the first malformed line, with its number; what was read
+    /// before it is stored. `Unavailable` when the file or the store fails; run the import again.
+    pub async fn import(
+        self,
+        reader: impl BufRead + Send,
+        format: Format,
+        options: ImportOptions,
+        watch: &mut (dyn FnMut(&ImportReport) + Send),
+    ) -> Result<Degraded<ImportReport>> {
+        let options = self.memory.own_options(options)?;
+        let highest = level(options.origin);
+        let mut importer = Importer::new(reader, format, options, self.memory.engine.parts().key.clone())?;
+        let mut report = ImportReport::of(&importer);
+        let mut gaps = Gaps::default();
+        let mut keys = BTreeMap::new();
+        while let Some(batch) = importer.next_batch()? {
+            note_keys(&batch, &mut keys);
+            self.memory.take(batch, highest, (&mut report, &mut gaps)).await?;
+            watch(&report);
+        }
+        for gap in self.memory.engine.fold().await {
+            gaps.add(gap);
+        }
+        if report.taken.stored > 0 {
+            report.older_keys = self.memory.keep_later(&keys).await?;
+        }
+        let act = AuditRecord::new(AuditAct::Import, Origin::Import).space(&self.memory.scope.space);
+        self.memory
+            .engine
+            .audit(&act.count("events", report.taken.stored).count("skipped", report.skipped_total))?;
+        Ok(gaps.attach(report))
+    }
+
+    /// Previews an import: reads a history as [`import`](Self::import) does, and returns the expected result and the quality of
+    /// the records; nothing is stored. Several files can be previewed in sequence: duplicates are detected across them.
+    ///
+    /// # Errors
+    /// As [`import`](Self::import).
+    pub async fn preview_import(
+        self,
+        reader: impl BufRead + Send,
+        format: Format,
+        options: ImportOptions,
+        (preview, watch): (&mut ImportPreview, &mut (dyn FnMut(&ImportReport) + Send)),
+    ) -> Result<Degraded<ImportReport>> {
+        let options = self.memory.own_options(options)?;
+        let log = self.memory.event_log()?;
+        let mut importer = Importer::new(reader, format, options, self.memory.engine.parts().key.clone())?;
+        let mut report = ImportReport::of(&importer);
+        let mut gaps = Gaps::default();
+        let before = preview.taken.clone();
+        while let Some(batch) = importer.next_batch()? {
+            report.read(&batch);
+            gaps.merge(log.dry_run(batch, preview).await?);
+            report.taken = preview.taken.since(&before);
+            watch(&report);
+        }
+        Ok(gaps.attach(report))
+    }
+
+    /// Imports the part of a growing file after a position; `watch` receives the position to continue from after each stored
+    /// batch.
+    ///
+    /// For a transcript of Claude Code the cost depends on the new part, not on the length of the file; others are parsed from
+    /// their start. A file that shrank or was replaced is read from its
+    /// start: nothing is stored twice, so a lost position costs only time. An unfinished last line is left for the next call.
+    ///
+    /// # Errors
+    /// As [`import`](Self::import).
+    pub async fn follow(
+        self,
+        mut reader: impl BufRead + Seek + Send,
+        position: Position,
+        (format, options): (Format, ImportOptions),
+        watch: &mut (dyn FnMut(&ImportReport, Position) + Send),
+    ) -> Result<Degraded<ImportReport>> {
+        let options = self.memory.own_options(options)?;
+        let highest = level(options.origin);
+        let key = &self.memory.engine.parts().key;
+        let mut importer = Importer::behind(&mut reader, position, format, options.clone(), key.clone())?;
+        let mut report = ImportReport::of(&importer);
+        let mut gaps = Gaps::default();
+        while let Some(batch) = importer.next_batch()? {
+            self.memory.take(batch, highest, (&mut report, &mut gaps)).await?;
+            watch(&report, importer.position(report.bytes)?);
+        }
+        if importer.lacks_beginning() {
+            // The conversation was rewound to before the position.
+            let start = Position::default();
+            let mut whole = Importer::behind(&mut reader, start, format, options, key.clone())?;
+            while let Some(batch) = whole.next_batch()? {
+                let mut again = ImportReport::default();
+                self.memory.take(batch, highest, (&mut again, &mut gaps)).await?;
+                report.withdrawn += again.withdrawn;
+            }
+        }
+        Ok(gaps.attach(report))
+    }
+}
+
+impl AdminHandle<'_> {
     /// Exports everything that is not derived, losslessly: events, decisions, tombstones; two exports of one state are identical.
     ///
     /// # Errors
     /// `Conflict` when something was erased meanwhile, `Unavailable` when the writer or the store fails.
-    pub async fn export(&self, out: &mut (dyn Write + Send)) -> Result<ExportOutcome> {
+    pub async fn export(self, out: &mut (dyn Write + Send)) -> Result<ExportOutcome> {
         self.export_as(Form::Lines, out).await
     }
 
@@ -267,16 +273,20 @@ impl Memory {
     ///
     /// # Errors
     /// As [`export`](Self::export).
-    pub async fn export_as(&self, form: Form, out: &mut (dyn Write + Send)) -> Result<ExportOutcome> {
-        self.must_be_whole("an export")?;
-        let parts = self.engine.parts();
+    pub async fn export_as(self, form: Form, out: &mut (dyn Write + Send)) -> Result<ExportOutcome> {
+        self.memory.must_be_whole("an export")?;
+        let parts = self.memory.engine.parts();
         let settings = crate::builder::log_settings(&parts.settings);
-        let exporter =
-            Exporter::new(self.engine.events()?, self.scope.space.clone(), parts.key.clone(), &settings);
+        let exporter = Exporter::new(
+            self.memory.engine.events()?,
+            self.memory.scope.space.clone(),
+            parts.key.clone(),
+            &settings,
+        );
         let written = exporter.write(form, out).await?;
-        self.engine.note_copy("export", "exp", written.events).await;
-        let act = AuditRecord::new(AuditAct::Export, Origin::UserDirect).space(&self.scope.space);
-        self.engine.audit(&act.count("events", written.events))?;
+        self.memory.engine.note_copy("export", "exp", written.events).await;
+        let act = AuditRecord::new(AuditAct::Export, Origin::UserDirect).space(&self.memory.scope.space);
+        self.memory.engine.audit(&act.count("events", written.events))?;
         Ok(written)
     }
 }

@@ -9,6 +9,7 @@ use mnemal_core::{
 };
 use mnemal_dream::{CycleMode, Finding};
 
+use crate::areas::AdminHandle;
 use crate::memory::Memory;
 
 /// Newest events that are scanned. Source: own choice, some seconds of work.
@@ -73,28 +74,6 @@ pub struct TrustAudit {
 }
 
 impl Memory {
-    /// Audits a space: quarantined events, bursts, records with more trust than their sources, and the invariants of the notes.
-    /// It writes nothing and asks no model.
-    ///
-    /// # Errors
-    /// `Unavailable` when the store does not answer.
-    pub async fn audit(&self) -> Result<TrustAudit> {
-        self.must_be_whole("an audit")?;
-        let mut audit = TrustAudit::default();
-        let all = EventFilter { erased: Within::Only(false), quarantined: Within::All, ..EventFilter::all() };
-        let events = self.engine.events()?.latest(&all, NEWEST).await?;
-        audit.read = events.len() as u64;
-        audit.held_back = held_back(&events);
-        audit.bursts = bursts(&events);
-        audit.violations = self.violations(&events).await?;
-        audit.findings = match self.engine.dreamer(Vec::new()) {
-            Ok(dreamer) => dreamer.cycle(CycleMode::Dry).await?.findings,
-            Err(error) if error.kind() == ErrorKind::Unsupported => Vec::new(),
-            Err(error) => return Err(error),
-        };
-        Ok(audit)
-    }
-
     async fn violations(&self, events: &[Event]) -> Result<Vec<TrustViolation>> {
         let given: HashMap<EventId, (Trust, Level)> =
             events.iter().map(|event| (event.id, (event.trust, event.level))).collect();
@@ -113,7 +92,7 @@ impl Memory {
                 found.push(TrustViolation { record, has, may });
             }
         };
-        match self.learnings(&LearningFilter::all(), AsOf::present(self.engine.now())).await {
+        match self.preferences().learnings(&LearningFilter::all(), AsOf::present(self.engine.now())).await {
             Ok(notes) => {
                 for note in notes.into_iter().map(|note| note.item) {
                     let sources = &mut note.sources.iter().map(|source| source.event);
@@ -123,7 +102,7 @@ impl Memory {
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             Err(error) => return Err(error),
         }
-        match self.graph().await {
+        match self.facts().graph().await {
             Ok(graph) => {
                 let now = AsOf::present(self.engine.now());
                 for fact in graph.value.facts(&FactFilter::all(), now).await? {
@@ -136,6 +115,30 @@ impl Memory {
         }
         found.sort_unstable_by_key(|violation| violation.record);
         Ok(found)
+    }
+}
+
+impl AdminHandle<'_> {
+    /// Audits a space: quarantined events, bursts, records with more trust than their sources, and the invariants of the notes.
+    /// It writes nothing and asks no model.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store does not answer.
+    pub async fn audit(self) -> Result<TrustAudit> {
+        self.memory.must_be_whole("an audit")?;
+        let mut audit = TrustAudit::default();
+        let all = EventFilter { erased: Within::Only(false), quarantined: Within::All, ..EventFilter::all() };
+        let events = self.memory.engine.events()?.latest(&all, NEWEST).await?;
+        audit.read = events.len() as u64;
+        audit.held_back = held_back(&events);
+        audit.bursts = bursts(&events);
+        audit.violations = self.memory.violations(&events).await?;
+        audit.findings = match self.memory.engine.dreamer(Vec::new()) {
+            Ok(dreamer) => dreamer.cycle(CycleMode::Dry).await?.findings,
+            Err(error) if error.kind() == ErrorKind::Unsupported => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(audit)
     }
 }
 

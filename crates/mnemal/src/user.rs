@@ -13,6 +13,7 @@ use mnemal_working::{SubtreeStore, WorkingMemory};
 
 pub(crate) use self::log::UserLog;
 pub(crate) use self::view::{UserGraph, UserGraphs, UserSource};
+use crate::areas::AdminHandle;
 use crate::engine::missing;
 use crate::memory::Memory;
 
@@ -114,32 +115,34 @@ impl Memory {
             return Ok(selector);
         }
         match &selector {
-            Selector::Events(ids) => drop(self.events(ids).await?),
-            Selector::Key(key) => drop(self.learning(key.as_str()).await?),
+            Selector::Events(ids) => drop(self.events().get_many(ids).await?),
+            Selector::Key(key) => drop(self.preferences().learning(key.as_str()).await?),
             Selector::Session(session) => {
                 let filter = mnemal_core::EventFilter {
                     session: Within::Only(session.clone()),
                     ..mnemal_core::EventFilter::all()
                 };
-                return Ok(Selector::Events(self.selected(&filter.into()).await?));
+                return Ok(Selector::Events(self.events().selected(&filter.into()).await?));
             }
             _ => return Err(Error::new(ErrorKind::Unsupported, "this cannot be forgotten for one user")),
         }
         Ok(selector)
     }
+}
 
+impl AdminHandle<'_> {
     /// Returns working memory with a namespace of the caller's choice: `patrol/disk-check`, `subagent/review`. A memory of one
     /// user has its own area, visible only to it and to the memory of all users.
     ///
     /// # Errors
     /// `Unsupported` when the engine has no working memory.
-    pub fn working_in(&self, own: KeyPrefix) -> Result<WorkingMemory> {
-        let Some(user) = self.only_user() else { return self.engine.working(own) };
-        let Slot::Filled(store) = &self.engine.guarded().working else {
+    pub fn working_in(self, own: KeyPrefix) -> Result<WorkingMemory> {
+        let Some(user) = self.memory.only_user() else { return self.memory.engine.working(own) };
+        let Slot::Filled(store) = &self.memory.engine.guarded().working else {
             return Err(missing("working memory"));
         };
         let part = SubtreeStore::new(Arc::clone(store), KeyPrefix::of_user(user));
-        Ok(self.engine.working_of(Arc::new(part), own))
+        Ok(self.memory.engine.working_of(Arc::new(part), own))
     }
 }
 

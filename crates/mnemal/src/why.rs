@@ -11,6 +11,7 @@ use mnemal_core::{
 use mnemal_graph::FactExplanation;
 use mnemal_text::Language;
 
+use crate::areas::AdminHandle;
 use crate::citation_check::{Grounding, check_citations};
 use crate::entity_profile::{SourceSentence, sentence_of};
 use crate::feedback::Feedback;
@@ -134,136 +135,6 @@ pub struct ReceiptCheck {
 }
 
 impl Memory {
-    /// Parses a reference to a record: an id, the number of a line of a context, or that line; a number refers to the given
-    /// receipt.
-    ///
-    /// # Errors
-    /// `Invalid` for a text without a reference, and for a number without a receipt; `NotFound` for an unknown receipt, and for a
-    /// line that it does not have.
-    pub async fn record_named(&self, text: &str, receipt: Option<ReceiptId>) -> Result<RecordRef> {
-        // The quotation of a line may contain ids too, so its number comes first.
-        let number = line_number(text).or_else(|| text.trim().parse().ok());
-        let (Some(number), Some(receipt)) = (number, receipt) else {
-            let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-            let record = words.filter(|word| word.contains('_')).find_map(|word| word.parse().ok());
-            let missing = match number {
-                Some(_) => "the number of a line needs the receipt of its context: rcl_…",
-                None => "no id in it: evt_…, mem_… or fct_…, and no number of a line",
-            };
-            return record.ok_or_else(|| Error::invalid(missing));
-        };
-        let lines = self.receipt(receipt).await?.lines;
-        let line = number.checked_sub(1).and_then(|place| lines.get(place));
-        let missing =
-            || Error::not_found(format!("{receipt} has {} lines, and no line {number}", lines.len()));
-        line.map(|line| line.record).ok_or_else(missing)
-    }
-
-    /// Returns the provenance of a record, and its outcome in the given receipt.
-    ///
-    /// # Errors
-    /// `NotFound` for a record or a receipt that does not exist or was forgotten.
-    pub async fn why(&self, record: RecordRef, receipt: Option<ReceiptId>) -> Result<Why> {
-        let known = self.record_detail(record).await?;
-        let shown = match receipt {
-            Some(id) => Some(outcome(&self.receipt(id).await?, record)),
-            None => None,
-        };
-        let evidence = self.sentences_of(&known.sources).await?;
-        let feedback = self.feedback_on(record).await?;
-        let explanation = match &known.fact {
-            Some(fact) => Some(self.graph().await?.explain_fact(fact).await?),
-            None => None,
-        };
-        Ok(Why { record, text: known.text, producer: known.producer, evidence, explanation, shown, feedback })
-    }
-
-    /// Returns why a context for a question lacks a record: the reason and score at which it was left out, or the reason why it
-    /// was no candidate. A context without a session is assembled for it.
-    ///
-    /// # Errors
-    /// `NotFound` for a record that never existed; as [`context`](Self::context).
-    pub async fn why_not(&self, record: RecordRef, query: &str) -> Result<Degraded<WhyNot>> {
-        if let Some(gate) = self.barred(record).await? {
-            return Ok(Degraded::whole(WhyNot::Barred(gate)));
-        }
-        let context = self.context(query).await?;
-        let gaps = context.gaps.clone();
-        let why = match outcome(&context.receipt, record) {
-            ContextOutcome::Line(line) => WhyNot::Shown(line),
-            ContextOutcome::Omitted(omitted) => {
-                WhyNot::Omitted { omitted, ranked: self.rank(record, query).await? }
-            }
-            ContextOutcome::Unlisted { .. } => match self.rank(record, query).await? {
-                Some((rank, score)) => WhyNot::Behind { rank, score },
-                None => WhyNot::Barred(CandidateGate::NotFound),
-            },
-        };
-        Ok(Degraded { value: why, gaps })
-    }
-
-    /// Verifies a stored receipt against its seal, which covers its omissions too, and against the log: the token sums, that the
-    /// sources of every line exist, that each record still has the shown text, that no candidate appears twice; and with the
-    /// context's text, that its blocks are those of the receipt, and that each line is grounded in its sources.
-    ///
-    /// # Errors
-    /// `NotFound` when there is no such receipt; `Unavailable` when the store does not answer.
-    pub async fn check_receipt(&self, id: ReceiptId, text: Option<&str>) -> Result<ReceiptCheck> {
-        let receipt = self.receipt(id).await?;
-        let mut check = ReceiptCheck { lines: receipt.lines.len(), ..ReceiptCheck::default() };
-        let mut finding = |what: String| check.findings.push(what);
-        let sum: u32 = receipt.blocks.iter().map(|block| block.tokens.0).sum();
-        if sum != receipt.tokens.0 || receipt.tokens.0 > receipt.budget.0 {
-            finding(format!(
-                "its blocks have {sum} tokens, it says {} of {}",
-                receipt.tokens.0, receipt.budget.0
-            ));
-        }
-        self.check_seal(&receipt, &mut check).await?;
-        let mut finding = |what: String| check.findings.push(what);
-        for twice in twice(&receipt) {
-            finding(format!("{twice} is listed as a line and as left out"));
-        }
-        let wanted: BTreeSet<EventId> =
-            receipt.lines.iter().flat_map(|line| &line.sources).map(|source| source.event).collect();
-        let events = self.living(wanted).await?;
-        for (number, line) in (1..).zip(&receipt.lines) {
-            match unresolved(line, &events) {
-                None => check.resolved += 1,
-                Some(why) => check.findings.push(format!("line {number}, {}: {why}", line.record)),
-            }
-            match self.text_shown(line, &events).await? {
-                None => check.not_compared += 1,
-                Some(hashes) if hashes.contains(&line.content_hash) => check.same += 1,
-                Some(_) => check
-                    .findings
-                    .push(format!("line {number}, {}: its text is another one now", line.record)),
-            }
-        }
-        if let Some(text) = text {
-            let nonce = self.engine.parts().key.nonce(receipt.session.as_str());
-            let found = block_hashes(text, &nonce);
-            let expect: Vec<[u8; 32]> = receipt.blocks.iter().map(|block| block.hash).collect();
-            check.blocks = found.iter().filter(|hash| expect.contains(hash)).count();
-            if found != expect {
-                check.findings.push(format!(
-                    "of {} blocks of the text {} are those of the receipt, which has {}",
-                    found.len(),
-                    check.blocks,
-                    expect.len()
-                ));
-            }
-            let values = self.values_of(&receipt).await?;
-            let code = &self.engine.settings().recall.language;
-            let language = Language::from_code(code).unwrap_or(Language::English);
-            let (grounds, findings) = check_citations((text, &receipt), &events, (&values, language));
-            check.grounded = grounds.iter().filter(|ground| ground.is_enough()).count();
-            check.grounds = grounds;
-            check.findings.extend(findings);
-        }
-        Ok(check)
-    }
-
     /// Checks a receipt against its seal. A forget removes lines and omissions, which breaks the seal; if nothing was forgotten
     /// since, a missing line means tampering.
     async fn check_seal(&self, receipt: &Receipt, check: &mut ReceiptCheck) -> Result<()> {
@@ -294,7 +165,7 @@ impl Memory {
         let none = || Error::not_found(format!("no record {record}"));
         match record {
             RecordRef::Event(id) => {
-                let event = self.get(id).await?;
+                let event = self.events().get(id).await?;
                 let kept = event.body().ok_or_else(none)?;
                 let source = Source { event: id, span: Span::whole(&kept.content)? };
                 Ok(RecordDetail {
@@ -305,19 +176,21 @@ impl Memory {
                 })
             }
             RecordRef::Learning(id) => {
-                let rows = self.all_learnings(&LearningFilter::all()).await?;
+                let rows = self.preferences().all_learnings(&LearningFilter::all()).await?;
                 let row = rows.into_iter().find(|row| row.id == id).ok_or_else(none)?;
                 let producer = Some(row.producer);
                 Ok(RecordDetail { text: row.content, sources: row.sources, producer, fact: None })
             }
             RecordRef::Fact(id) => {
-                let graph = self.graph().await?;
+                let graph = self.facts().graph().await?;
                 let facts = graph.history(&FactFilter::all()).await?;
                 let fact = facts.into_iter().find(|fact| fact.id == id).ok_or_else(none)?;
                 let sources = fact.supports.iter().map(|support| support.source).collect();
                 let producer = Some(fact.producer.clone());
-                let told =
-                    self.describe_facts(&graph, vec![fact.clone()], AsOf::present(Timestamp::MAX)).await?;
+                let told = self
+                    .facts()
+                    .describe_facts(&graph, vec![fact.clone()], AsOf::present(Timestamp::MAX))
+                    .await?;
                 let text = told.first().map(crate::entity_profile::FactView::line).unwrap_or_default();
                 Ok(RecordDetail { text, sources, producer, fact: Some(fact) })
             }
@@ -345,12 +218,12 @@ impl Memory {
     async fn barred(&self, record: RecordRef) -> Result<Option<CandidateGate>> {
         match record {
             RecordRef::Event(id) => {
-                let event = self.get(id).await?;
+                let event = self.events().get(id).await?;
                 let held = event.quarantined.as_ref().map(|why| CandidateGate::Quarantined(why.to_string()));
                 Ok(if event.body().is_none() { Some(CandidateGate::Forgotten) } else { held })
             }
             RecordRef::Learning(id) => {
-                let rows = self.all_learnings(&LearningFilter::all()).await?;
+                let rows = self.preferences().all_learnings(&LearningFilter::all()).await?;
                 let row = rows.iter().find(|row| row.id == id);
                 let row = row.ok_or_else(|| Error::not_found(format!("no record {record}")))?;
                 let ended = row.expires_at.is_some_and(|at| at <= self.engine.now());
@@ -362,7 +235,7 @@ impl Memory {
                 })
             }
             RecordRef::Fact(id) => {
-                let graph = self.graph().await?;
+                let graph = self.facts().graph().await?;
                 let now = AsOf::present(self.engine.now());
                 if graph.facts(&FactFilter::all(), now).await?.iter().any(|fact| fact.id == id) {
                     return Ok(None);
@@ -410,6 +283,138 @@ impl Memory {
             }
             _ => Ok(None),
         }
+    }
+}
+
+impl AdminHandle<'_> {
+    /// Parses a reference to a record: an id, the number of a line of a context, or that line; a number refers to the given
+    /// receipt.
+    ///
+    /// # Errors
+    /// `Invalid` for a text without a reference, and for a number without a receipt; `NotFound` for an unknown receipt, and for a
+    /// line that it does not have.
+    pub async fn record_named(self, text: &str, receipt: Option<ReceiptId>) -> Result<RecordRef> {
+        // The quotation of a line may contain ids too, so its number comes first.
+        let number = line_number(text).or_else(|| text.trim().parse().ok());
+        let (Some(number), Some(receipt)) = (number, receipt) else {
+            let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+            let record = words.filter(|word| word.contains('_')).find_map(|word| word.parse().ok());
+            let missing = match number {
+                Some(_) => "the number of a line needs the receipt of its context: rcl_…",
+                None => "no id in it: evt_…, mem_… or fct_…, and no number of a line",
+            };
+            return record.ok_or_else(|| Error::invalid(missing));
+        };
+        let lines = self.receipt(receipt).await?.lines;
+        let line = number.checked_sub(1).and_then(|place| lines.get(place));
+        let missing =
+            || Error::not_found(format!("{receipt} has {} lines, and no line {number}", lines.len()));
+        line.map(|line| line.record).ok_or_else(missing)
+    }
+
+    /// Returns the provenance of a record, and its outcome in the given receipt.
+    ///
+    /// # Errors
+    /// `NotFound` for a record or a receipt that does not exist or was forgotten.
+    pub async fn why(self, record: RecordRef, receipt: Option<ReceiptId>) -> Result<Why> {
+        let known = self.memory.record_detail(record).await?;
+        let shown = match receipt {
+            Some(id) => Some(outcome(&self.receipt(id).await?, record)),
+            None => None,
+        };
+        let evidence = self.memory.sentences_of(&known.sources).await?;
+        let feedback = self.memory.preferences().feedback_on(record).await?;
+        let explanation = match &known.fact {
+            Some(fact) => Some(self.memory.facts().graph().await?.explain_fact(fact).await?),
+            None => None,
+        };
+        Ok(Why { record, text: known.text, producer: known.producer, evidence, explanation, shown, feedback })
+    }
+
+    /// Returns why a context for a question lacks a record: the reason and score at which it was left out, or the reason why it
+    /// was no candidate. A context without a session is assembled for it.
+    ///
+    /// # Errors
+    /// `NotFound` for a record that never existed; as [`context`](crate::Memory::context).
+    pub async fn why_not(self, record: RecordRef, query: &str) -> Result<Degraded<WhyNot>> {
+        if let Some(gate) = self.memory.barred(record).await? {
+            return Ok(Degraded::whole(WhyNot::Barred(gate)));
+        }
+        let context = self.memory.context(query).await?;
+        let gaps = context.gaps.clone();
+        let why = match outcome(&context.receipt, record) {
+            ContextOutcome::Line(line) => WhyNot::Shown(line),
+            ContextOutcome::Omitted(omitted) => {
+                WhyNot::Omitted { omitted, ranked: self.memory.rank(record, query).await? }
+            }
+            ContextOutcome::Unlisted { .. } => match self.memory.rank(record, query).await? {
+                Some((rank, score)) => WhyNot::Behind { rank, score },
+                None => WhyNot::Barred(CandidateGate::NotFound),
+            },
+        };
+        Ok(Degraded { value: why, gaps })
+    }
+
+    /// Verifies a stored receipt against its seal, which covers its omissions too, and against the log: the token sums, that the
+    /// sources of every line exist, that each record still has the shown text, that no candidate appears twice; and with the
+    /// context's text, that its blocks are those of the receipt, and that each line is grounded in its sources.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such receipt; `Unavailable` when the store does not answer.
+    pub async fn check_receipt(self, id: ReceiptId, text: Option<&str>) -> Result<ReceiptCheck> {
+        let receipt = self.receipt(id).await?;
+        let mut check = ReceiptCheck { lines: receipt.lines.len(), ..ReceiptCheck::default() };
+        let mut finding = |what: String| check.findings.push(what);
+        let sum: u32 = receipt.blocks.iter().map(|block| block.tokens.0).sum();
+        if sum != receipt.tokens.0 || receipt.tokens.0 > receipt.budget.0 {
+            finding(format!(
+                "its blocks have {sum} tokens, it says {} of {}",
+                receipt.tokens.0, receipt.budget.0
+            ));
+        }
+        self.memory.check_seal(&receipt, &mut check).await?;
+        let mut finding = |what: String| check.findings.push(what);
+        for twice in twice(&receipt) {
+            finding(format!("{twice} is listed as a line and as left out"));
+        }
+        let wanted: BTreeSet<EventId> =
+            receipt.lines.iter().flat_map(|line| &line.sources).map(|source| source.event).collect();
+        let events = self.memory.living(wanted).await?;
+        for (number, line) in (1..).zip(&receipt.lines) {
+            match unresolved(line, &events) {
+                None => check.resolved += 1,
+                Some(why) => check.findings.push(format!("line {number}, {}: {why}", line.record)),
+            }
+            match self.memory.text_shown(line, &events).await? {
+                None => check.not_compared += 1,
+                Some(hashes) if hashes.contains(&line.content_hash) => check.same += 1,
+                Some(_) => check
+                    .findings
+                    .push(format!("line {number}, {}: its text is another one now", line.record)),
+            }
+        }
+        if let Some(text) = text {
+            let nonce = self.memory.engine.parts().key.nonce(receipt.session.as_str());
+            let found = block_hashes(text, &nonce);
+            let expect: Vec<[u8; 32]> = receipt.blocks.iter().map(|block| block.hash).collect();
+            check.blocks = found.iter().filter(|hash| expect.contains(hash)).count();
+            if found != expect {
+                check.findings.push(format!(
+                    "of {} blocks of the text {} are those of the receipt, which has {}",
+                    found.len(),
+                    check.blocks,
+                    expect.len()
+                ));
+            }
+            let values = self.memory.values_of(&receipt).await?;
+            let code = &self.memory.engine.settings().recall.language;
+            let language = Language::from_code(code).unwrap_or(Language::English);
+            let (grounds, findings) = check_citations((text, &receipt), &events, (&values, language));
+            check.grounded = grounds.iter().filter(|ground| ground.is_enough()).count();
+            check.grounds = grounds;
+            check.findings.extend(findings);
+        }
+        Ok(check)
     }
 }
 

@@ -24,7 +24,7 @@ impl Memory {
     /// `Unsupported` when the engine has no working memory.
     pub fn working(&self) -> Result<WorkingMemory> {
         let session = self.scope.session.only().cloned().map_or_else(|| SessionId::new(UNNAMED), Ok)?;
-        self.working_in(KeyPrefix::of_session(&session))
+        self.admin().working_in(KeyPrefix::of_session(&session))
     }
 }
 

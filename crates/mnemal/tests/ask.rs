@@ -14,7 +14,7 @@ async fn telling(texts: &[&str]) -> Memory {
     for text in texts {
         let _ack = memory.log(Message::user(*text).occurred_at(at, Zone::utc())).await.unwrap();
     }
-    assert_eq!(memory.graph().await.unwrap().gaps, []);
+    assert_eq!(memory.facts().graph().await.unwrap().gaps, []);
     memory
 }
 
@@ -30,7 +30,7 @@ async fn a_fact_answers_with_its_day_and_its_sentence() {
     assert_eq!((first.number, first.day.as_str(), first.label.as_str()), (1, "2026-05-05", ""));
     assert!(first.text.contains("Ghent") && matches!(first.record, RecordRef::Fact(_)), "{first:?}");
     let source = first.sources[0];
-    let turn = memory.get(source.event).await.unwrap();
+    let turn = memory.events().get(source.event).await.unwrap();
     let sentence = source.span.of(&turn.body().unwrap().content).unwrap();
     assert!(sentence.contains("Ghent"), "{sentence}");
     assert_eq!(answer.receipt.lines[0].record, first.record, "the number names the line of the receipt");
@@ -71,9 +71,9 @@ async fn a_sentence_of_another_language_answers_and_a_number_names_its_line_what
     let line = format!("- 1 2026-05-05 \"see {}\"", answer.receipt.lines[0].sources[0].event);
     let receipt = Some(answer.receipt.id);
     for named in ["1", line.as_str()] {
-        assert_eq!(memory.record_named(named, receipt).await.unwrap(), first.record, "{named}");
+        assert_eq!(memory.admin().record_named(named, receipt).await.unwrap(), first.record, "{named}");
     }
     for (named, receipt) in [("1", None), ("no id", receipt), ("9", receipt)] {
-        assert!(memory.record_named(named, receipt).await.is_err(), "{named}");
+        assert!(memory.admin().record_named(named, receipt).await.is_err(), "{named}");
     }
 }

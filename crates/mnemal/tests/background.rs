@@ -88,7 +88,7 @@ impl Space {
     }
 
     async fn cycles(&self) -> usize {
-        self.process().engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len()
+        self.process().admin().engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len()
     }
 }
 
@@ -97,7 +97,7 @@ fn owner(name: &str) -> OwnerId {
 }
 
 async fn attended(memory: &Memory, name: &str, time: Duration) -> BackgroundReport {
-    memory.engine().run_background(&owner(name), &Pace::default(), tokio::time::sleep(time)).await
+    memory.admin().engine().run_background(&owner(name), &Pace::default(), tokio::time::sleep(time)).await
 }
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -162,7 +162,7 @@ async fn remember(memory: &Memory, texts: &[&str]) {
 }
 
 async fn notes(memory: &Memory) -> usize {
-    let rows = memory.all_learnings(&mnemal::LearningFilter::all()).await.unwrap();
+    let rows = memory.preferences().all_learnings(&mnemal::LearningFilter::all()).await.unwrap();
     rows.into_iter().filter(|row| row.status == mnemal::learnings::LearningStatus::Active).count()
 }
 
@@ -238,9 +238,9 @@ async fn the_settings_say_how_often_work_steps_and_whether_talk_puts_it_off() {
                 assert_eq!(memory.log(message).await.unwrap().gaps, []);
             }
         };
-        let pace = memory.engine().settings().extract.pace();
+        let pace = memory.admin().engine().settings().extract.pace();
         let (name, stop) = (owner("a"), tokio::time::sleep(HOUR));
-        let (attended, ()) = tokio::join!(memory.engine().run_background(&name, &pace, stop), talks);
+        let (attended, ()) = tokio::join!(memory.admin().engine().run_background(&name, &pace, stop), talks);
         assert!(steps.contains(&attended.steps), "{settings:?}: {attended:?}");
         assert_eq!(attended.put_off > 0, settings.backoff_when_active, "{attended:?}");
     }
@@ -252,7 +252,7 @@ async fn of_five_processes_one_has_its_turn_and_no_copy_is_folded_twice() {
     let space = Space::new();
     let memory = space.process();
     remember(&memory, &["The lift is loud."; 4]).await;
-    let head = async || memory.stats().await.unwrap().head.count();
+    let head = async || memory.admin().stats().await.unwrap().head.count();
     let before = head().await;
     let processes = ["a", "b", "c", "d", "e"].map(|name| {
         let memory = space.process();
@@ -333,7 +333,7 @@ async fn a_space_is_audited_once_a_day() {
     remember(&memory, &["The lift is loud."]).await;
     let attended = attended(&memory, "a", 3 * 24 * HOUR).await;
     assert_eq!(attended.failed, 0, "{attended:?}");
-    let audits = memory.engine().dream_ledger(LedgerKind::Audit).await.unwrap();
+    let audits = memory.admin().engine().dream_ledger(LedgerKind::Audit).await.unwrap();
     assert_eq!(audits.len(), 3);
     assert!((110..=146).contains(&space.cycles().await), "{}", space.cycles().await);
 }

@@ -24,13 +24,13 @@ async fn open(path: &Path) -> Memory {
 }
 
 async fn contents(memory: &Memory) -> Vec<String> {
-    let events = memory.scan(&EventFilter::live(), Cursor::START, PAGE).await.unwrap();
+    let events = memory.events().scan(&EventFilter::live(), Cursor::START, PAGE).await.unwrap();
     events.iter().filter_map(|event| event.body()).map(|kept| kept.content.clone()).collect()
 }
 
 async fn export(memory: &Memory) -> Vec<u8> {
     let mut bytes = Vec::new();
-    memory.export(&mut bytes).await.unwrap();
+    memory.admin().export(&mut bytes).await.unwrap();
     bytes
 }
 
@@ -48,11 +48,11 @@ async fn space_with_backup(folder: &Path) -> (PathBuf, PathBuf) {
     }
     let canary = memory.log(Message::user(CANARY)).await.unwrap().value.id;
     drop(memory.remember("The tide table is in drawer 4").key(NoteKey::new("tides").unwrap()).await.unwrap());
-    let manifest = memory.backup(&backup).await.unwrap();
+    let manifest = memory.admin().backup(&backup).await.unwrap();
     assert_eq!((manifest.events, manifest.tombstones, manifest.space.as_str()), (32, 0, "space"));
     let forgotten = memory.forget(Selector::Events(vec![canary])).await.unwrap();
     assert!(forgotten.verified);
-    memory.engine().close().await.unwrap();
+    memory.admin().engine().close().await.unwrap();
     (file, backup)
 }
 
@@ -81,9 +81,9 @@ async fn a_restore_brings_everything_back_but_what_was_forgotten_since() {
             .any(|hit| { hit.event.body().is_some_and(|kept| kept.content == CANARY) })
     );
     assert!(!memory.recall("tide table drawer").await.unwrap().value.hits.is_empty());
-    assert_eq!(memory.engine().check().await.unwrap().findings, Vec::<String>::new());
-    assert!(memory.engine().search_bytes(CANARY).await.unwrap().is_empty());
-    memory.engine().close().await.unwrap();
+    assert_eq!(memory.admin().engine().check().await.unwrap().findings, Vec::<String>::new());
+    assert!(memory.admin().engine().search_bytes(CANARY).await.unwrap().is_empty());
+    memory.admin().engine().close().await.unwrap();
     assert!(!holds(&file, CANARY) && !holds(&aside, CANARY));
 }
 
@@ -136,14 +136,14 @@ async fn backup_restore_export_and_import_agree_while_others_write() -> Result<(
     let backup = folder.path().join("copy.db");
     let copies = async {
         memory.forget(Selector::Events(vec![canary])).await?;
-        memory.backup(&backup).await
+        memory.admin().backup(&backup).await
     };
     let (_, manifest) = futures_util::future::join(futures_util::future::join_all(writers), copies).await;
     let manifest = manifest?;
     assert_eq!(manifest.tombstones, 1);
     let copy = open(&backup).await;
     let of_copy = export(&copy).await;
-    copy.engine().close().await?;
+    copy.admin().engine().close().await?;
     let other = folder.path().join("restored/space.db");
     std::fs::create_dir_all(other.parent().unwrap()).unwrap();
     std::fs::copy(folder.path().join("installation.key"), other.with_file_name("installation.key")).unwrap();
@@ -152,8 +152,8 @@ async fn backup_restore_export_and_import_agree_while_others_write() -> Result<(
     let restored = open(&other).await;
     assert_eq!(export(&restored).await, of_copy);
     let imported = Engine::builder().in_memory()?.memory(Scope::whole(space()));
-    let options = ImportOptions::new("export", imported.engine().now());
-    drop(imported.import(of_copy.as_slice(), ImportFormat::Mnemal, options, &mut |_| ()).await?);
+    let options = ImportOptions::new("export", imported.admin().engine().now());
+    drop(imported.events().import(of_copy.as_slice(), ImportFormat::Mnemal, options, &mut |_| ()).await?);
     assert_eq!(export(&imported).await, of_copy);
     for path in [&file, &backup, &other] {
         assert!(!holds(path, CANARY), "{}", path.display());
@@ -176,7 +176,7 @@ async fn a_damaged_space_is_read_where_it_can_be_and_never_written() {
     assert!(found.value.hits.len() > 5, "what is whole is found");
     let refused = memory.log(Message::user("one more")).await.unwrap_err();
     assert!(refused.kind() == ErrorKind::Corrupt && refused.what().contains("mnemal recover"), "{refused}");
-    memory.engine().close().await.unwrap();
+    memory.admin().engine().close().await.unwrap();
     let saved = Engine::builder().recover(&file, None).await.unwrap();
     assert_eq!((saved.kept, saved.erased, saved.missing.len(), saved.tombstones), (31, 1, 1, 1));
     assert!(saved.aside.is_some_and(|aside| std::fs::read(aside).unwrap() == bytes));
@@ -187,8 +187,8 @@ async fn a_damaged_space_is_read_where_it_can_be_and_never_written() {
             && !texts.iter().any(|text| text.contains("canary"))
     );
     assert!(memory.log(Message::user("one more")).await.is_ok());
-    assert_eq!(memory.engine().check().await.unwrap().findings, Vec::<String>::new());
-    memory.engine().close().await.unwrap();
+    assert_eq!(memory.admin().engine().check().await.unwrap().findings, Vec::<String>::new());
+    memory.admin().engine().close().await.unwrap();
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn recover_finds_every_event_when_the_way_to_them_is_broken() {
         drop(memory.log(Message::user(text)).await.unwrap());
     }
     let before = contents(&memory).await;
-    memory.engine().close().await.unwrap();
+    memory.admin().engine().close().await.unwrap();
     let mut bytes = std::fs::read(&file).unwrap();
     // Without the first page there is no header and no list of tables; the rows are recovered from inner pages.
     bytes[..4_096].fill(0);
@@ -216,5 +216,5 @@ async fn recover_finds_every_event_when_the_way_to_them_is_broken() {
     assert_eq!((saved.kept, saved.missing.len()), (40, 0));
     let memory = open(&file).await;
     assert_eq!(contents(&memory).await, before);
-    memory.engine().close().await.unwrap();
+    memory.admin().engine().close().await.unwrap();
 }

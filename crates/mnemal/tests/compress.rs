@@ -39,7 +39,7 @@ impl Chat {
     /// One turn, a minute after the last, in the time zone of the session.
     async fn say(&self, message: Message) -> mnemal::EventId {
         let zone = Zone { name: "Asia/Shanghai".to_owned(), offset_seconds: SHANGHAI };
-        let now = self.memory.engine().now();
+        let now = self.memory.admin().engine().now();
         let message = message.session(self.session.clone()).occurred_at(now, zone);
         self.clock.advance(Duration::from_mins(1));
         self.memory.log(message).await.unwrap().id
@@ -53,7 +53,7 @@ impl Chat {
     }
 
     async fn compress(&self) -> CompressedSession {
-        self.memory.compress(self.session.clone()).keep_last(2).await.unwrap().value
+        self.memory.events().compress(self.session.clone()).keep_last(2).await.unwrap().value
     }
 
     async fn timeline(&self) -> Vec<String> {
@@ -61,7 +61,7 @@ impl Chat {
             category: Within::Only(Category::new("timeline").unwrap()),
             ..LearningFilter::all()
         };
-        let mut notes = self.memory.notes(&filter).await.unwrap();
+        let mut notes = self.memory.preferences().notes(&filter).await.unwrap();
         notes.sort_by_key(|note| note.created_at);
         notes.into_iter().map(|note| note.content).collect()
     }
@@ -96,11 +96,11 @@ async fn the_prompt_has_the_summary_first_and_then_the_last_turns_as_they_were()
     let entry = done.entry.unwrap();
     assert_eq!((entry.turns, entry.method), (6, Method::Extractive));
     assert!(entry.key.as_str().starts_with("ctx_feishu:7_"), "{}", entry.key);
-    let note = chat.memory.learning(entry.key.as_str()).await.unwrap();
+    let note = chat.memory.preferences().learning(entry.key.as_str()).await.unwrap();
     assert_eq!((note.id, note.importance.get(), note.category.as_str()), (entry.note, 0.3, "timeline"));
     let other = mnemal::NoteKey::new("other").unwrap();
     let _stored = chat.memory.remember("The wiki is in the cellar.").key(other).await.unwrap();
-    let plain = chat.memory.learning("other").await.unwrap().importance;
+    let plain = chat.memory.preferences().learning("other").await.unwrap().importance;
     assert_eq!(plain, mnemal::types::Importance::DEFAULT, "what is no timeline");
     assert_eq!(note.content, done.summary.lines().nth(1).unwrap());
     let found = chat.memory.recall("who signs the releases?").await.unwrap();
@@ -135,12 +135,12 @@ async fn compressing_again_adds_nothing_until_something_is_said_and_then_goes_on
 async fn what_is_said_while_a_model_thinks_is_in_no_summary_and_waits_as_it_was() {
     let chat = Chat::new(MemoryStore::new().into());
     chat.talk().await;
-    let draft = chat.memory.compress(chat.session.clone()).keep_last(2).draft().await.unwrap();
+    let draft = chat.memory.events().compress(chat.session.clone()).keep_last(2).draft().await.unwrap();
     assert!(draft.text().starts_with("user: The api listens on port 5544"), "{}", draft.text());
     chat.say(Message::user("Wait, the port is 5545.")).await;
     let done = draft.with_text("Port, deploys and signatures\nwere agreed.").await.unwrap().value;
     assert_eq!(done.entry.unwrap().method, Method::Model);
-    let next = chat.memory.compress(chat.session.clone()).await.unwrap().value;
+    let next = chat.memory.events().compress(chat.session.clone()).await.unwrap().value;
     assert_eq!(next.entry, None);
     assert_eq!(Chat::texts(&next), ["Which port was it?", "It listens on 5544.", "Wait, the port is 5545."]);
     let line = "[2026-03-01 17:05] Port, deploys and signatures were agreed.";
@@ -153,15 +153,15 @@ async fn what_is_said_while_a_model_thinks_is_in_no_summary_and_waits_as_it_was(
 async fn summary_note_and_pointer_are_one_event_that_takes_nothing_from_the_log() {
     let chat = Chat::new(MemoryStore::new().into());
     chat.talk().await;
-    let before = chat.memory.stats().await.unwrap().head.count();
+    let before = chat.memory.admin().stats().await.unwrap().head.count();
     let entry = chat.compress().await.entry.unwrap();
-    assert_eq!(chat.memory.stats().await.unwrap().head.count(), before + 1);
+    assert_eq!(chat.memory.admin().stats().await.unwrap().head.count(), before + 1);
     let turns = EventFilter { roles: Within::Only(vec![Role::User, Role::Assistant]), ..EventFilter::live() };
-    assert_eq!(chat.memory.latest(&turns, std::num::NonZeroUsize::MAX).await.unwrap().len(), 8);
-    let undo = chat.memory.undoing(entry.event).await.unwrap();
-    drop(chat.memory.decide(undo).await.unwrap());
+    assert_eq!(chat.memory.events().latest(&turns, std::num::NonZeroUsize::MAX).await.unwrap().len(), 8);
+    let undo = chat.memory.facts().undoing(entry.event).await.unwrap();
+    drop(chat.memory.facts().decide(undo).await.unwrap());
     assert!(chat.timeline().await.is_empty());
-    let again = chat.memory.compress(chat.session.clone()).keep_last(8).await.unwrap().value;
+    let again = chat.memory.events().compress(chat.session.clone()).keep_last(8).await.unwrap().value;
     assert_eq!((again.summary.as_str(), again.turns.len()), ("", 8), "everything is back");
 }
 
@@ -182,7 +182,7 @@ async fn a_forgotten_turn_takes_its_summary_along_and_the_others_are_compressed_
 async fn a_model_that_fails_changes_nothing_and_the_third_time_what_was_said_is_kept_as_it_was() {
     let chat = Chat::new(MemoryStore::new().into());
     chat.talk().await;
-    let draft = || chat.memory.compress(chat.session.clone()).keep_last(2).draft();
+    let draft = || chat.memory.events().compress(chat.session.clone()).keep_last(2).draft();
     for round in 0..2 {
         let failed = draft().await.unwrap().failed().await.unwrap().value;
         assert_eq!((failed.entry, failed.summary.as_str(), failed.turns.len()), (None, "", 8), "{round}");
@@ -209,7 +209,7 @@ async fn a_model_that_fails_changes_nothing_and_the_third_time_what_was_said_is_
 async fn a_summary_that_comes_at_last_starts_the_count_again() {
     let chat = Chat::new(MemoryStore::new().into());
     chat.talk().await;
-    let draft = |keep| chat.memory.compress(chat.session.clone()).keep_last(keep).draft();
+    let draft = |keep| chat.memory.events().compress(chat.session.clone()).keep_last(keep).draft();
     drop(draft(6).await.unwrap().failed().await.unwrap());
     drop(draft(6).await.unwrap().failed().await.unwrap());
     drop(draft(6).await.unwrap().with_text("The port is 5544.").await.unwrap());
@@ -223,7 +223,8 @@ async fn a_summary_that_comes_at_last_starts_the_count_again() {
 async fn a_host_leaves_it_to_the_triggers_of_the_settings() {
     let chat = Chat::new(MemoryStore::new().into());
     let due = async |keep: usize, window: u32| {
-        let call = chat.memory.compress(chat.session.clone()).keep_last(keep).window(window).if_due();
+        let call =
+            chat.memory.events().compress(chat.session.clone()).keep_last(keep).window(window).if_due();
         call.draft().await.unwrap().due()
     };
     assert_eq!(due(0, 8_000).await, None);
@@ -239,7 +240,7 @@ async fn a_host_leaves_it_to_the_triggers_of_the_settings() {
 #[tokio::test]
 async fn what_is_due_is_compressed_by_whoever_looks_and_each_turn_once() {
     let chat = Chat::new(MemoryStore::new().into());
-    let engine = chat.memory.engine();
+    let engine = chat.memory.admin().engine();
     let (mut known, mut other) = (Conversations::default(), Conversations::default());
     assert_eq!(engine.compress_due(&mut known).await.unwrap(), 0);
     chat.talk().await;
@@ -270,10 +271,19 @@ async fn each_part_of_a_conversation_stays_its_users_and_what_others_wrote_is_le
         assert!(!chat.memory.log(page).await.unwrap().duplicate);
     }
     let mut known = Conversations::default();
-    assert_eq!(chat.memory.engine().compress_due(&mut known).await.unwrap(), 2);
+    assert_eq!(chat.memory.admin().engine().compress_due(&mut known).await.unwrap(), 2);
     for (name, other) in [("ida", "of bo"), ("bo", "of ida")] {
         let scope = Scope { user: Within::Only(user(name)), ..Scope::whole(SpaceId::new("space").unwrap()) };
-        let own = chat.memory.engine().memory(scope).compress(chat.session.clone()).await.unwrap().value;
+        let own = chat
+            .memory
+            .admin()
+            .engine()
+            .memory(scope)
+            .events()
+            .compress(chat.session.clone())
+            .await
+            .unwrap()
+            .value;
         assert!(own.summary.contains(name) && !own.summary.contains(other), "{}", own.summary);
     }
 }
@@ -299,7 +309,7 @@ async fn a_small_window_keeps_fewer_turns_and_always_the_last() {
     let chat = Chat::new(MemoryStore::new().into());
     chat.talk().await;
     let kept = async |window: u32| {
-        let draft = chat.memory.compress(chat.session.clone()).window(window).draft().await.unwrap();
+        let draft = chat.memory.events().compress(chat.session.clone()).window(window).draft().await.unwrap();
         8 - draft.text().lines().count()
     };
     assert_eq!((kept(8_000).await, kept(1_024 + 80).await, kept(0).await), (6, 3, 1));
@@ -311,7 +321,8 @@ async fn without_a_store_it_compresses_what_it_is_handed_and_says_what_is_missin
     let chat = Chat::new(Stores::none());
     let history =
         TALK.iter().flat_map(|(asked, answered)| [Message::user(*asked), Message::assistant(*answered)]);
-    let done = chat.memory.compress(chat.session.clone()).keep_last(2).history(history).await.unwrap();
+    let done =
+        chat.memory.events().compress(chat.session.clone()).keep_last(2).history(history).await.unwrap();
     assert!(done.gaps.iter().any(|gap| gap.cause == GapCause::NotConfigured), "{:?}", done.gaps);
     assert_eq!(done.entry, None);
     assert!(

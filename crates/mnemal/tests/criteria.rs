@@ -40,7 +40,7 @@ impl Life {
 
     /// Runs the upkeep of a long-running process.
     async fn rest(&self) {
-        drop(self.memory.engine().maintain(&OwnerId::new("rest").unwrap()).await.unwrap());
+        drop(self.memory.admin().engine().maintain(&OwnerId::new("rest").unwrap()).await.unwrap());
     }
 
     async fn asked(&self, (channel, session): (&str, &str), question: &str) -> Degraded<Context> {
@@ -76,8 +76,8 @@ async fn told_of_john() -> Life {
 #[tokio::test]
 async fn asked_about_john_it_tells_what_is_known_of_him_with_his_relations() {
     let life = told_of_john().await;
-    let present = AsOf::present(life.memory.engine().now());
-    let john = life.memory.entity_profile("John", present).await.unwrap().value;
+    let present = AsOf::present(life.memory.admin().engine().now());
+    let john = life.memory.facts().entity_profile("John", present).await.unwrap().value;
     assert_eq!(john.entity.kind.as_str(), "person");
     assert!(john.roles.iter().any(|(_, role)| role.as_str() == "brother"), "{:?}", john.roles);
     let lines: Vec<String> = john.facts.iter().map(mnemal::graph::FactView::line).collect();

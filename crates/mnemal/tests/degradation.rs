@@ -167,7 +167,7 @@ async fn a_large_space_answers_from_its_newest_events_until_it_is_loaded() {
         "the log holds thirty events and a note"
     );
     assert!(!first.hits.is_empty() && first.hits.iter().all(|hit| hit.event.seq.0 > 26));
-    memory.engine().load().await.unwrap();
+    memory.admin().engine().load().await.unwrap();
     let whole = memory.recall("which apple is red").await.unwrap();
     assert_eq!(news(&whole.gaps), []);
     assert!(whole.hits.len() > first.hits.len());
@@ -217,8 +217,8 @@ async fn receipts_that_misbehave_hold_nothing_back() {
 async fn furnished() -> Stores {
     let stores = filled().await;
     let memory = memory(builder(), stores.clone());
-    assert!(memory.graph().await.unwrap().gaps.is_empty());
-    assert_eq!(memory.engine().refresh_summaries().await.unwrap(), []);
+    assert!(memory.facts().graph().await.unwrap().gaps.is_empty());
+    assert_eq!(memory.admin().engine().refresh_summaries().await.unwrap(), []);
     let working = memory.working().unwrap();
     let _kept = working.put("plan", "buy apples".to_owned(), PutOptions::default()).await.unwrap();
     stores
@@ -355,7 +355,7 @@ async fn a_layer_that_the_settings_switch_off_is_a_gap_and_nothing_else() {
         assert!(gaps.contains(&gap) && gaps.iter().all(|other| *other == gap), "{layer:?}: {gaps:?}");
         assert!(!recalled.hits.is_empty(), "{layer:?}");
         let _ack = memory.log("said while it is off").await.unwrap();
-        let health = memory.engine().health().await.unwrap();
+        let health = memory.admin().engine().health().await.unwrap();
         let part = health.parts.iter().find(|part| part.layer == layer).unwrap();
         assert_eq!(part.cause, Some(GapCause::NotConfigured), "{layer:?}");
     }
@@ -373,7 +373,7 @@ async fn where_nothing_is_learnt_notes_are_kept() {
     let memory = memory(builder().with_settings(settings), Stores::from(MemoryStore::new()));
     let _ack = memory.log("I prefer short answers. Please always answer in German.").await.unwrap();
     let _note = memory.remember("Deploys happen on Tuesdays").by_user().await.unwrap();
-    let all = memory.all_learnings(&mnemal::LearningFilter::all()).await.unwrap();
+    let all = memory.preferences().all_learnings(&mnemal::LearningFilter::all()).await.unwrap();
     let held: Vec<&str> = all.iter().map(|one| one.content.as_str()).collect();
     assert_eq!(held, ["Deploys happen on Tuesdays"]);
 }
@@ -449,18 +449,18 @@ async fn rows_that_were_lost_are_told_by_a_status_that_looks_at_them() {
     let upkeep: Arc<dyn Upkeep> = Arc::new(Lossy(MemoryStore::new()));
     let stores = Stores { upkeep: Slot::Filled(upkeep), ..filled().await };
     let memory = memory(builder(), stores);
-    let _graph = memory.graph().await.unwrap();
+    let _graph = memory.facts().graph().await.unwrap();
     let of = |report: &mnemal::types::HealthReport| {
         let part = report.parts.iter().find(|part| part.layer == Layer::Graph).unwrap();
         (part.status, part.cause)
     };
     assert_eq!(
-        of(&memory.health().await.unwrap()),
+        of(&memory.admin().health().await.unwrap()),
         (mnemal::types::Status::Ok, None),
         "the quick answer looks at none"
     );
-    let report = memory.examine().await.unwrap();
+    let report = memory.admin().examine().await.unwrap();
     assert_eq!(of(&report), (mnemal::types::Status::Degraded, Some(GapCause::Failed(ErrorKind::Corrupt))));
     assert_eq!(report.status(), mnemal::types::Status::Degraded);
-    assert_eq!(memory.engine().take_rebuilt_tables(), Vec::<&str>::new());
+    assert_eq!(memory.admin().engine().take_rebuilt_tables(), Vec::<&str>::new());
 }

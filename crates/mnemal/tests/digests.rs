@@ -84,11 +84,11 @@ impl Space {
 
     async fn read(&self, name: &str, text: &str) {
         self.clock.advance(Duration::from_secs(1));
-        assert_eq!(self.memory.ingest(&document(name, text)).await.unwrap().gaps, []);
+        assert_eq!(self.memory.events().ingest(&document(name, text)).await.unwrap().gaps, []);
     }
 
     async fn rows(&self) -> Vec<Learning> {
-        let mut rows = self.memory.all_learnings(&LearningFilter::all()).await.unwrap();
+        let mut rows = self.memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
         rows.retain(|row| row.status == LearningStatus::Active);
         rows.sort_by_key(|row| (row.created_at, row.id));
         rows
@@ -101,13 +101,14 @@ impl Space {
     async fn dream(&self) {
         self.clock.advance(Duration::from_secs(1));
         let owner = OwnerId::new("test").unwrap();
-        self.memory.engine().dream(&owner, DreamMode::Asked).await.unwrap();
+        self.memory.admin().engine().dream(&owner, DreamMode::Asked).await.unwrap();
     }
 
     async fn parts(&self) -> Vec<EventId> {
         let read = EventFilter { roles: Within::Only(vec![Role::Document]), ..EventFilter::live() };
         let events = self
             .memory
+            .events()
             .scan(&read, mnemal::events::Cursor::START, std::num::NonZeroUsize::MAX)
             .await
             .unwrap();
@@ -147,7 +148,7 @@ async fn a_text_that_was_read_in_is_a_memory_with_names_topics_and_importance() 
     );
     assert!(row.importance.get() > 0.5, "it has a date, a decision and a number: {:?}", row.importance);
     assert!(!row.tags.is_empty() && row.topics.contains(&"ada berg".to_owned()), "{row:?}");
-    let maker = space.memory.get(row.sources[0].event).await.unwrap();
+    let maker = space.memory.events().get(row.sources[0].event).await.unwrap();
     let EventKind::Operation(made) = &maker.body().unwrap().kind else { panic!("{maker:?}") };
     assert_eq!(made.producer.id, "dream/digests");
     assert_eq!(made.kind.names(), space.parts().await, "it rests on the text");
@@ -190,9 +191,9 @@ async fn a_digest_that_a_person_takes_back_stays_away() {
     let space = Space::new(None);
     space.read("minutes.txt", MINUTES).await;
     let made = space.rows().await[0].sources[0].event;
-    let undo: Decision = space.memory.undoing(made).await.unwrap();
+    let undo: Decision = space.memory.facts().undoing(made).await.unwrap();
     space.clock.advance(Duration::from_secs(1));
-    assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
+    assert_eq!(space.memory.facts().decide(undo).await.unwrap().gaps, []);
     space.dream().await;
     assert_eq!(space.said().await, [""; 0]);
 }
@@ -204,7 +205,7 @@ async fn texts_that_name_the_same_are_connected() {
     space.read("minutes.txt", MINUTES).await;
     space.read("lease.txt", LEASE).await;
     space.clock.advance(Duration::from_secs(1));
-    space.memory.engine().consolidate(&OwnerId::new("test").unwrap()).await.unwrap();
+    space.memory.admin().engine().consolidate(&OwnerId::new("test").unwrap()).await.unwrap();
     let rows = space.rows().await;
     let insight = rows.iter().find(|row| row.kind == LearningKind::Insight).unwrap();
     assert!(insight.content.contains("Ada Berg") && insight.content.starts_with("2 notes"), "{insight:?}");
@@ -248,7 +249,7 @@ async fn a_model_says_what_a_text_says_and_the_rules_where_it_cannot() {
         space.dream().await;
         assert_eq!(space.said().await, [said], "{shown}");
         let row = space.rows().await.remove(0);
-        let maker = space.memory.get(row.sources[0].event).await.unwrap();
+        let maker = space.memory.events().get(row.sources[0].event).await.unwrap();
         let EventKind::Operation(made) = &maker.body().unwrap().kind else { panic!("{maker:?}") };
         assert_eq!(made.producer.id, producer, "{shown}");
         let OperationKind::Digest { entities, .. } = &made.kind else { panic!("{made:?}") };
@@ -266,9 +267,13 @@ async fn what_a_model_wrote_is_taken_back_at_once_and_the_rules_write_it() {
     space.read("minutes.txt", MINUTES).await;
     space.dream().await;
     assert_eq!(space.said().await, [said]);
-    let undone = space.memory.engine().undo_model().await.unwrap();
+    let undone = space.memory.admin().engine().undo_model().await.unwrap();
     assert_eq!((undone.value.len(), space.said().await.len()), (1, 0));
-    assert_eq!(space.memory.engine().undo_model().await.unwrap().value, [], "nothing of it stands any more");
+    assert_eq!(
+        space.memory.admin().engine().undo_model().await.unwrap().value,
+        [],
+        "nothing of it stands any more"
+    );
     space.dream().await;
     let [row] = space.rows().await.try_into().unwrap();
     assert!(row.content.contains("1,200 euros") && row.content != said, "{}", row.content);

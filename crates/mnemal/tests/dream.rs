@@ -47,7 +47,7 @@ impl Space {
 
     async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
-        self.memory.engine().dream(&owner(), run).await.unwrap()
+        self.memory.admin().engine().dream(&owner(), run).await.unwrap()
     }
 
     /// Runs cycles until one does nothing; returns the number of operations.
@@ -64,12 +64,12 @@ impl Space {
 
     async fn with(&self, proposals: Vec<Proposal>, run: DreamMode) -> DreamCycle {
         let pass = Scripted(Mutex::new(proposals));
-        let dreamer = self.memory.engine().dreamer(vec![Arc::new(pass)]).unwrap();
+        let dreamer = self.memory.admin().engine().dreamer(vec![Arc::new(pass)]).unwrap();
         dreamer.cycle(run).await.unwrap()
     }
 
     async fn rows(&self) -> Vec<Learning> {
-        self.memory.all_learnings(&LearningFilter::all()).await.unwrap()
+        self.memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap()
     }
 
     async fn live(&self) -> Vec<String> {
@@ -79,8 +79,8 @@ impl Space {
 
     async fn undo(&self, event: EventId) {
         self.clock.advance(Duration::from_secs(1));
-        let decision = self.memory.undoing(event).await.unwrap();
-        assert!(self.memory.decide(decision).await.unwrap().gaps.is_empty());
+        let decision = self.memory.facts().undoing(event).await.unwrap();
+        assert!(self.memory.facts().decide(decision).await.unwrap().gaps.is_empty());
     }
 
     async fn recalled(&self, query: &str) -> Vec<String> {
@@ -175,11 +175,11 @@ async fn a_dry_run_says_exactly_what_a_run_does_and_changes_nothing() {
     }
     let before = space.rows().await;
     let head = mnemal::ports::EventStore::head(&*space.store).await.unwrap();
-    let dry = space.memory.engine().dream(&owner(), DreamMode::Dry).await.unwrap();
+    let dry = space.memory.admin().engine().dream(&owner(), DreamMode::Dry).await.unwrap();
     assert_eq!(space.rows().await, before);
     assert_eq!(mnemal::ports::EventStore::head(&*space.store).await.unwrap(), head);
-    assert!(space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().is_empty());
-    let real = space.memory.engine().dream(&owner(), DreamMode::Asked).await.unwrap();
+    assert!(space.memory.admin().engine().dream_ledger(LedgerKind::Cycle).await.unwrap().is_empty());
+    let real = space.memory.admin().engine().dream(&owner(), DreamMode::Asked).await.unwrap();
     let proposals =
         |cycle: &DreamCycle| cycle.judged.iter().map(|one| one.proposal.clone()).collect::<Vec<_>>();
     assert_eq!((proposals(&dry), dry.waiting), (proposals(&real), real.waiting));
@@ -286,7 +286,7 @@ async fn a_bad_proposal_changes_nothing_and_is_written_down_with_its_reason() {
         let refused = judged[0].refused.as_ref().map(mnemal::dream::Refusal::as_str);
         assert_eq!(refused, Some(reason), "{bad:?}");
         assert_eq!(space.rows().await, before, "{reason}");
-        let book = space.memory.engine().dream_ledger(LedgerKind::Refused).await.unwrap();
+        let book = space.memory.admin().engine().dream_ledger(LedgerKind::Refused).await.unwrap();
         assert!(book.iter().any(|line| line.note == format!("dream/scripted: {reason}")), "{book:?}");
     }
     let cycle = space.with(vec![merge(&[ada, bob], both)], DreamMode::Asked).await;
@@ -306,7 +306,7 @@ async fn what_builds_on_an_operation_is_taken_back_first() {
     let refine = proposal(OperationKind::Refine { note: merged, classification: tagged }, "");
     let cycle = space.with(vec![refine], DreamMode::Asked).await;
     let refined = cycle.accepted().next().unwrap().event.unwrap();
-    let error = space.memory.undoing(merged).await.unwrap_err();
+    let error = space.memory.facts().undoing(merged).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert!(error.what().contains(&refined.to_string()), "{error}");
     space.undo(refined).await;
@@ -333,14 +333,14 @@ async fn ten_restarts_in_an_hour_are_two_cycles_and_talk_puts_them_off() {
     let space = Space::new();
     space.note("The lift is loud.").await;
     let _ack = space.memory.log(Message::user("hello there")).await.unwrap();
-    let tended = space.memory.engine().maintain(&owner()).await.unwrap();
+    let tended = space.memory.admin().engine().maintain(&owner()).await.unwrap();
     assert_eq!(tended.gaps, []);
-    let cycles = async || space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len();
+    let cycles = async || space.memory.admin().engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len();
     assert_eq!(cycles().await, 0, "somebody talks");
     for restart in 0..10 {
         space.clock.advance(Duration::from_mins(6));
         let memory = space.restarted(100 + restart);
-        let _tended = memory.engine().maintain(&owner()).await.unwrap();
+        let _tended = memory.admin().engine().maintain(&owner()).await.unwrap();
     }
     assert_eq!(cycles().await, 2);
 }
@@ -354,7 +354,7 @@ async fn rows_that_vanish_stop_the_cycles_until_a_person_asks() {
     }
     let tend = async || {
         space.clock.advance(Duration::from_hours(25));
-        space.memory.engine().maintain(&owner()).await.unwrap()
+        space.memory.admin().engine().maintain(&owner()).await.unwrap()
     };
     assert!(tend().await.gaps.is_empty());
     let gone = space.rows().await.into_iter().find(|row| row.content == "The lift is loud.").unwrap().id;
@@ -366,18 +366,18 @@ async fn rows_that_vanish_stop_the_cycles_until_a_person_asks() {
     notes.apply(&delta, &advance).await.unwrap();
     assert_eq!(space.store.all(&LearningFilter::all()).await.unwrap().len(), 2);
     let _tended = tend().await;
-    let pause = space.memory.engine().dream_ledger(LedgerKind::Pause).await.unwrap();
+    let pause = space.memory.admin().engine().dream_ledger(LedgerKind::Pause).await.unwrap();
     assert!(pause[0].note.contains("no-hard-delete-outside-forget"), "{pause:?}");
-    let cycles = space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len();
+    let cycles = space.memory.admin().engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len();
     space.note("The pump is old.").await;
     let _tended = tend().await;
     assert_eq!(
-        space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len(),
+        space.memory.admin().engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len(),
         cycles,
         "it waits"
     );
     assert_eq!(space.dream(DreamMode::Asked).await.accepted().count(), 1);
-    assert!(space.memory.engine().dream_ledger(LedgerKind::Pause).await.unwrap()[0].note.is_empty());
+    assert!(space.memory.admin().engine().dream_ledger(LedgerKind::Pause).await.unwrap()[0].note.is_empty());
 }
 
 // proves: NX-04.T3, GB-34
@@ -409,8 +409,8 @@ async fn a_pass_looks_again_when_something_has_changed_and_after_seven_days() {
     space.note("The lift is loud.").await;
     let looked = async || {
         space.clock.advance(Duration::from_hours(1));
-        let _tended = space.memory.engine().maintain(&owner()).await.unwrap();
-        let lines = space.memory.engine().dream_ledger(LedgerKind::Pass).await.unwrap();
+        let _tended = space.memory.admin().engine().maintain(&owner()).await.unwrap();
+        let lines = space.memory.admin().engine().dream_ledger(LedgerKind::Pass).await.unwrap();
         lines.into_iter().find(|line| line.key == "near_copies").unwrap().at
     };
     let first = looked().await;
@@ -563,7 +563,7 @@ async fn a_proposal_that_names_an_archived_or_invented_note_is_dropped_and_count
             .map(mnemal::dream::Refusal::as_str)
             .collect();
         assert_eq!(refused, vec!["unknown_note"; 1 - accepted], "{notes:?}");
-        let book = space.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap();
+        let book = space.memory.admin().engine().dream_ledger(LedgerKind::Cycle).await.unwrap();
         assert_eq!(book[0].counts["rejected"], 1 - accepted as u64);
     }
 }
@@ -595,7 +595,7 @@ async fn a_pair_is_proposed_of_two_who_were_seen_and_of_whom_nobody_has_decided(
     space.undo(done.event.unwrap()).await;
     assert_eq!(is(refused(pair(tim, tom, &[event])).await), Some(mnemal::dream::Refusal::TakenBack));
     let split = mnemal::Decision::Split { one: EntityId(3), from: tom };
-    let _ack = space.memory.decide(split).await.unwrap();
+    let _ack = space.memory.facts().decide(split).await.unwrap();
     let parted = pair(tom, EntityId(3), &[event]);
     assert_eq!(is(refused(parted).await), Some(mnemal::dream::Refusal::Nothing), "somebody has decided");
 }
@@ -619,7 +619,7 @@ async fn decisions_of_every_family_are_listed_for_a_person_and_judged_once() {
     space
         .with(vec![proposal(OperationKind::Retire { notes: vec![noise], into: None }, "")], DreamMode::Asked)
         .await;
-    let sampled = async || space.memory.engine().dream_sample().await.unwrap();
+    let sampled = async || space.memory.admin().engine().dream_sample().await.unwrap();
     let all = sampled().await;
     assert_eq!(of(&all, DreamFamily::Merged), [[till, till]; 4]);
     assert_eq!(of(&all, DreamFamily::Near), [["Ada mends the green boat.", "Ada mends the red boat."]]);
@@ -627,14 +627,15 @@ async fn decisions_of_every_family_are_listed_for_a_person_and_judged_once() {
     assert_eq!(of(&all, DreamFamily::Noise), [[lift]]);
     let away = all.iter().find(|sample| sample.family == DreamFamily::Noise).unwrap();
     assert_eq!(away.beside.len(), 3, "what holds stands beside it");
-    let judge = async |id, words| space.memory.engine().note_opinion(id, Assessment::Wrong, words).await;
+    let judge =
+        async |id, words| space.memory.admin().engine().note_opinion(id, Assessment::Wrong, words).await;
     let kind = |done: mnemal::Result<()>| done.unwrap_err().kind();
     assert_eq!(kind(judge(away.id, "is quiet").await), ErrorKind::Invalid, "it rests on what stands there");
     assert_eq!(kind(judge(away.id, " ").await), ErrorKind::Invalid);
     assert_eq!(kind(judge(1, "lift").await), ErrorKind::NotFound);
     judge(away.id, "is loud").await.unwrap();
     assert_eq!(of(&sampled().await, DreamFamily::Noise), Vec::<Vec<&str>>::new(), "it is asked once");
-    let book = space.memory.engine().dream_ledger(LedgerKind::Opinion).await.unwrap();
+    let book = space.memory.admin().engine().dream_ledger(LedgerKind::Opinion).await.unwrap();
     assert_eq!(
         (book[0].note.as_str(), book[0].counts["start"], book[0].counts["end"]),
         ("noise: wrong", 9, 16)
@@ -655,7 +656,7 @@ async fn ten_of_a_family_are_drawn_in_a_week_and_the_draw_stays_as_it_is() {
         space.note(&format!("The spare key of the office is in {place}.")).await;
     }
     let drawn = async || {
-        let all = space.memory.engine().dream_sample().await.unwrap();
+        let all = space.memory.admin().engine().dream_sample().await.unwrap();
         all.into_iter().map(|sample| sample.id).collect::<Vec<_>>()
     };
     let first = drawn().await;

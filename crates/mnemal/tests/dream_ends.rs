@@ -49,7 +49,7 @@ async fn driven<T>(work: impl Future<Output = T>, steps: usize) -> bool {
 
 /// Returns the texts of the valid notes, and of all notes.
 async fn said(memory: &Memory) -> (Vec<String>, BTreeSet<String>) {
-    let rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
+    let rows = memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
     let mut live: Vec<String> = rows
         .iter()
         .filter(|row| row.status == LearningStatus::Active)
@@ -61,7 +61,7 @@ async fn said(memory: &Memory) -> (Vec<String>, BTreeSet<String>) {
 
 async fn settled(memory: &Memory, owner: &OwnerId) {
     for _ in 0..10 {
-        let cycle = memory.engine().dream(owner, DreamMode::Asked).await.unwrap();
+        let cycle = memory.admin().engine().dream(owner, DreamMode::Asked).await.unwrap();
         assert_eq!(cycle.vanished, 0);
         if cycle.accepted().count() == 0 {
             return;
@@ -80,7 +80,7 @@ async fn a_cycle_that_ends_between_any_two_steps_loses_nothing_and_the_next_one_
         let _stored = memory.remember(note).await.unwrap();
     }
     let (_, all) = said(&memory).await;
-    memory.engine().close().await.unwrap();
+    memory.admin().engine().close().await.unwrap();
     let (mut steps, mut expected, mut cut) = (0, None, 0);
     loop {
         let folder = tempfile::tempdir().unwrap();
@@ -89,9 +89,9 @@ async fn a_cycle_that_ends_between_any_two_steps_loses_nothing_and_the_next_one_
             std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
         }
         let memory = opened(folder.path(), &clock).await;
-        let is_whole = driven(memory.engine().dream(&owner, DreamMode::Asked), steps).await;
+        let is_whole = driven(memory.admin().engine().dream(&owner, DreamMode::Asked), steps).await;
         // The last request to the store may be done or not; a crash leaves either.
-        memory.engine().close().await.unwrap();
+        memory.admin().engine().close().await.unwrap();
         let memory = opened(folder.path(), &clock).await;
         let (live, kept) = said(&memory).await;
         assert_eq!(kept, all, "a note is gone after {steps} steps");
@@ -100,7 +100,7 @@ async fn a_cycle_that_ends_between_any_two_steps_loses_nothing_and_the_next_one_
         settled(&memory, &owner).await;
         let (live, _) = said(&memory).await;
         assert_eq!(&live, expected.get_or_insert(live.clone()), "another end after {steps} steps");
-        memory.engine().close().await.unwrap();
+        memory.admin().engine().close().await.unwrap();
         if is_whole {
             break;
         }

@@ -101,27 +101,28 @@ impl Space {
     }
 
     async fn rows(&self) -> Vec<Learning> {
-        self.memory.all_learnings(&LearningFilter::all()).await.unwrap()
+        self.memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap()
     }
 
     async fn insisting(&self, proposals: &[Proposal]) -> DreamCycle {
         self.clock.advance(Duration::from_mins(1));
         let pass = Insists(Mutex::new(proposals.to_vec()));
-        let dreamer = self.memory.engine().dreamer(vec![Arc::new(pass)]).unwrap();
+        let dreamer = self.memory.admin().engine().dreamer(vec![Arc::new(pass)]).unwrap();
         dreamer.cycle(DreamMode::Asked).await.unwrap()
     }
 
     async fn asked_for(&self) -> DreamCycle {
         self.clock.advance(Duration::from_mins(1));
-        self.memory.engine().dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap()
+        self.memory.admin().engine().dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap()
     }
 
     async fn by_itself(&self) -> usize {
         for _ in 0..4 {
             self.clock.advance(Duration::from_hours(1));
-            let _tended = self.memory.engine().maintain(&OwnerId::new("test").unwrap()).await.unwrap();
+            let _tended =
+                self.memory.admin().engine().maintain(&OwnerId::new("test").unwrap()).await.unwrap();
         }
-        self.memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len()
+        self.memory.admin().engine().dream_ledger(LedgerKind::Cycle).await.unwrap().len()
     }
 }
 
@@ -211,16 +212,16 @@ async fn the_safety_set_holds_in_every_mode() {
         let lifts = after.iter().filter(|row| row.content == "The lift is loud.");
         assert_eq!(lifts.filter(|row| row.status == LearningStatus::Active).count(), 1, "{mode:?}");
         assert!(
-            !space.memory.engine().dream_ledger(LedgerKind::Refused).await.unwrap().is_empty(),
+            !space.memory.admin().engine().dream_ledger(LedgerKind::Refused).await.unwrap().is_empty(),
             "{mode:?}"
         );
 
-        let log = space.memory.latest(&EventFilter::all(), EVENTS).await.unwrap();
+        let log = space.memory.events().latest(&EventFilter::all(), EVENTS).await.unwrap();
         let is_operation =
             |event: &&Event| event.body().is_some_and(|kept| matches!(kept.kind, EventKind::Operation(_)));
         for operation in log.iter().filter(is_operation) {
-            let undo = space.memory.undoing(operation.id).await.unwrap();
-            assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
+            let undo = space.memory.facts().undoing(operation.id).await.unwrap();
+            assert_eq!(space.memory.facts().decide(undo).await.unwrap().gaps, []);
         }
         assert_eq!(space.rows().await, before, "{mode:?}: the log takes every change back");
     }

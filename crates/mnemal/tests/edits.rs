@@ -27,11 +27,11 @@ fn classification() -> Classification {
 }
 
 async fn held(memory: &Memory) -> Learning {
-    memory.learning("word").await.unwrap()
+    memory.preferences().learning("word").await.unwrap()
 }
 
 async fn head(memory: &Memory) -> u64 {
-    memory.stats().await.unwrap().head.count()
+    memory.admin().stats().await.unwrap().head.count()
 }
 
 /// A note with the user's own words under a key.
@@ -83,16 +83,17 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
     // An agent cannot change the user's own words: neither text, filing nor validity.
     let edit = memory.remember("The word is nougat.").key(key()).category(Category::new("spam").unwrap());
     let _kept = edit.importance(Importance::new(0.1).unwrap()).await.unwrap();
-    let _kept = memory.decide_by_agent(Decision::Archive(key().into())).await.unwrap();
+    let _kept = memory.facts().decide_by_agent(Decision::Archive(key().into())).await.unwrap();
     assert_eq!(held(&memory).await, before);
 
     // Neither can an import.
     let other = Memory::in_memory().await.unwrap();
     let _kept = other.remember("The word is nougat.").key(key()).await.unwrap();
     let mut log = Vec::new();
-    other.export(&mut log).await.unwrap();
-    let options = ImportOptions::new("export.jsonl", memory.engine().now());
-    let read = memory.import(log.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await.unwrap();
+    other.admin().export(&mut log).await.unwrap();
+    let options = ImportOptions::new("export.jsonl", memory.admin().engine().now());
+    let read =
+        memory.events().import(log.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await.unwrap();
     assert_eq!((read.value.taken.stored, held(&memory).await), (1, before.clone()));
 
     // Neither can consolidation.
@@ -106,7 +107,7 @@ async fn an_edit_that_may_not_be_changes_no_part_of_a_memory() {
         ),
     ];
     let pass = Arc::new(Proposes(Mutex::new(proposals)));
-    let cycle = memory.engine().dreamer(vec![pass]).unwrap().cycle(DreamMode::Asked).await.unwrap();
+    let cycle = memory.admin().engine().dreamer(vec![pass]).unwrap().cycle(DreamMode::Asked).await.unwrap();
     assert_eq!((cycle.refused().count(), cycle.accepted().count()), (3, 0), "{cycle:?}");
     assert_eq!(held(&memory).await, before);
 

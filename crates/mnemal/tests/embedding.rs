@@ -125,19 +125,19 @@ async fn open(path: &Path, remote: &Arc<Remote>) -> Memory {
 
 async fn log(memory: &Memory, from: usize, to: usize) {
     let message = |n| Message::user(format!("apple number {n} is red, pear {} is green", n * 7 % 50));
-    let acks = memory.log_all((from..to).map(message)).await.unwrap();
+    let acks = memory.events().log_all((from..to).map(message)).await.unwrap();
     assert_eq!(acks.len(), to - from);
 }
 
 async fn fill(memory: &Memory, by: EmbeddedBy) -> (u64, u64) {
-    let mut backlog = memory.engine().backlog(by).await.unwrap();
-    while memory.engine().fill(&mut backlog).await.unwrap() {}
+    let mut backlog = memory.admin().engine().backlog(by).await.unwrap();
+    while memory.admin().engine().fill(&mut backlog).await.unwrap() {}
     (backlog.stored, backlog.without)
 }
 
 async fn generations(memory: &Memory) -> Vec<(String, u64, bool)> {
     let form = |one: Generation| (one.model.to_string(), one.vectors, one.serves);
-    memory.engine().generations().await.unwrap().into_iter().map(form).collect()
+    memory.admin().engine().generations().await.unwrap().into_iter().map(form).collect()
 }
 
 /// The content of an answer, without its gaps.
@@ -159,8 +159,8 @@ async fn a_new_model_fills_in_beside_the_old_one_which_serves_until_it_is_comple
     let memory = over(&stores, &old);
     log(&memory, 0, 60).await;
     let words = memory.recall("which pear").mode(mnemal::recall::RecallMode::Lexical).await.unwrap();
-    let mut backlog = memory.engine().backlog(EmbeddedBy::Background).await.unwrap();
-    while memory.engine().fill(&mut backlog).await.unwrap() {
+    let mut backlog = memory.admin().engine().backlog(EmbeddedBy::Background).await.unwrap();
+    while memory.admin().engine().fill(&mut backlog).await.unwrap() {
         let lexical = memory.recall("which pear").mode(mnemal::recall::RecallMode::Lexical).await.unwrap();
         assert_eq!(said(&lexical), said(&words));
     }
@@ -171,15 +171,15 @@ async fn a_new_model_fills_in_beside_the_old_one_which_serves_until_it_is_comple
     let before = ask(memory.clone(), vector.clone()).await;
 
     let memory = over(&stores, &new);
-    let mut backlog = memory.engine().backlog(EmbeddedBy::Background).await.unwrap();
+    let mut backlog = memory.admin().engine().backlog(EmbeddedBy::Background).await.unwrap();
     assert_eq!((backlog.waiting(), &backlog.model), (60, &model("new")));
     let mut step = 0;
-    while memory.engine().fill(&mut backlog).await.unwrap() {
+    while memory.admin().engine().fill(&mut backlog).await.unwrap() {
         step += 1;
         assert_eq!(said(&ask(memory.clone(), vector.clone()).await), said(&before), "step {step}");
         let lexical = memory.recall("which pear").mode(mnemal::recall::RecallMode::Lexical).await.unwrap();
         assert_eq!(said(&lexical), said(&words), "step {step}");
-        let asked = memory.embed_query("which pear", DEADLINE).await;
+        let asked = memory.admin().embed_query("which pear", DEADLINE).await;
         let waits = 60 - 8 * step;
         assert_eq!(asked.value.is_some(), waits <= 20, "{waits} of 60 wait");
     }
@@ -196,7 +196,7 @@ async fn a_run_that_was_interrupted_goes_on_where_it_stopped() {
     let remote = Remote::new("far");
     let memory = open(&path, &remote).await;
     log(&memory, 0, 40).await;
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let mut backlog = engine.backlog(EmbeddedBy::Background).await.unwrap();
     let estimate = engine.estimate(&backlog).await.unwrap();
     assert_eq!((estimate.texts, estimate.requests, remote.requests()), (40, 5, 0), "an estimate asks nobody");
@@ -216,7 +216,7 @@ async fn a_run_that_was_interrupted_goes_on_where_it_stopped() {
     let memory = open(&path, &remote).await;
     assert_eq!(fill(&memory, EmbeddedBy::Background).await, (24, 0));
     assert_eq!(remote.texts().len(), asked + 24, "no text that is stored is paid twice");
-    assert!(memory.engine().check().await.unwrap().findings.is_empty());
+    assert!(memory.admin().engine().check().await.unwrap().findings.is_empty());
 }
 
 #[tokio::test]
@@ -226,13 +226,13 @@ async fn an_erased_event_gets_no_vector() {
     let memory = over(&stores, &remote);
     log(&memory, 0, 10).await;
     let ack = memory.log(Message::user("the unspeakable zebra")).await.unwrap();
-    let mut backlog = memory.engine().backlog(EmbeddedBy::Background).await.unwrap();
+    let mut backlog = memory.admin().engine().backlog(EmbeddedBy::Background).await.unwrap();
     assert_eq!(backlog.waiting(), 11);
     let _erased = memory.forget(Selector::Events(vec![ack.id])).await.unwrap();
-    while memory.engine().fill(&mut backlog).await.unwrap() {}
+    while memory.admin().engine().fill(&mut backlog).await.unwrap() {}
     assert!(!remote.texts().iter().any(|text| text.contains("zebra")), "its words do not leave");
     let far = generations(&memory).await.into_iter().find(|(name, ..)| name == "far").unwrap();
-    assert_eq!(far.1, memory.engine().generations().await.unwrap().first().unwrap().vectors);
+    assert_eq!(far.1, memory.admin().engine().generations().await.unwrap().first().unwrap().vectors);
 }
 
 // proves: DF-62 (what asks the endpoint is a call of its own; a read asks nobody)
@@ -248,7 +248,7 @@ async fn a_read_through_the_endpoint_is_a_read_with_its_vector() {
     let _context = memory.context("which pear is green").await.unwrap();
     assert_eq!(remote.requests(), before, "no read asks the endpoint");
 
-    let asked = memory.embed_query("which pear is green", DEADLINE).await;
+    let asked = memory.admin().embed_query("which pear is green", DEADLINE).await;
     assert_eq!(remote.requests(), before + 1);
     let vector = remote.vector("which pear is green").await;
     assert_eq!(asked.value, Some(EmbeddedQuestion { model: model("far"), vector: vector.clone() }));
@@ -280,7 +280,7 @@ async fn an_endpoint_that_cannot_help_costs_a_gap_and_nothing_else() {
     assert_eq!(vector_gaps(&plain.gaps), []);
     let through = |memory: Memory| async move {
         let begun = tokio::time::Instant::now();
-        let asked = memory.embed_query("which pear", DEADLINE).await;
+        let asked = memory.admin().embed_query("which pear", DEADLINE).await;
         assert!(begun.elapsed() <= DEADLINE, "{:?}", begun.elapsed());
         memory.recall("which pear").embedded(asked).await.unwrap()
     };
@@ -306,11 +306,11 @@ async fn an_endpoint_that_cannot_help_costs_a_gap_and_nothing_else() {
         assert_eq!(said(&answer), said(&plain));
     }
     assert_eq!(remote.requests() - before, 4, "after five failures in a row it is left alone");
-    let counted = memory.engine().asked_of_models().embeddings;
+    let counted = memory.admin().engine().asked_of_models().embeddings;
     let failed = counted.iter().filter(|(outcome, _)| **outcome != CallOutcome::Answered).map(|(_, n)| *n);
     assert!(failed.sum::<u64>() >= 9 && counted.contains_key(&CallOutcome::Refused), "{counted:?}");
     let nobody = memory_without_remote(&stores);
-    assert!(nobody.engine().asked_of_models().embeddings.is_empty());
+    assert!(nobody.admin().engine().asked_of_models().embeddings.is_empty());
     check(&through(nobody).await, GapCause::NotConfigured);
 }
 
@@ -328,13 +328,13 @@ async fn nothing_waits_for_an_endpoint_that_hangs() {
     log(&memory, 0, 5).await;
     let found = memory.recall("which pear").await.unwrap();
     assert_eq!((found.hits.len(), remote.requests()), (5, 0));
-    let mut backlog = memory.engine().backlog(EmbeddedBy::Background).await.unwrap();
+    let mut backlog = memory.admin().engine().backlog(EmbeddedBy::Background).await.unwrap();
     let beside = async {
         log(&memory, 5, 9).await;
         memory.recall("which pear").await.unwrap().hits.len()
     };
     tokio::select! {
-        _ = memory.engine().fill(&mut backlog) => panic!("it hangs"),
+        _ = memory.admin().engine().fill(&mut backlog) => panic!("it hangs"),
         found = beside => assert_eq!(found, 9),
     }
 }
@@ -351,7 +351,7 @@ async fn secrets_do_not_leave_with_a_question_or_with_an_event() {
     let memory = over(&stores, &remote);
     assert_eq!(fill(&memory, EmbeddedBy::Background).await, (1, 0));
     let question = format!("what is {secret} for? <private>the affair</private>");
-    assert!(memory.embed_query(&question, DEADLINE).await.value.is_some());
+    assert!(memory.admin().embed_query(&question, DEADLINE).await.value.is_some());
     let texts = remote.texts();
     assert_eq!(texts.len(), 2);
     assert!(!texts.iter().any(|text| text.contains(secret) || text.contains("affair")), "{texts:?}");
@@ -367,8 +367,8 @@ async fn a_text_that_the_endpoint_refuses_keeps_no_other_from_its_vector() {
     assert_eq!(fill(&memory, EmbeddedBy::Background).await, (19, 1));
     log(&memory, 20, 30).await;
     remote.set(Manner::Picky("apple"));
-    let mut backlog = memory.engine().backlog(EmbeddedBy::Background).await.unwrap();
-    let refused = memory.engine().fill(&mut backlog).await.unwrap_err();
+    let mut backlog = memory.admin().engine().backlog(EmbeddedBy::Background).await.unwrap();
+    let refused = memory.admin().engine().fill(&mut backlog).await.unwrap_err();
     assert_eq!(
         (refused.kind(), backlog.waiting()),
         (ErrorKind::Invalid, 11),
@@ -382,7 +382,7 @@ async fn upkeep_gives_new_events_their_vectors_and_pays_for_none_twice() {
     let remote = Remote::new("far");
     let memory = over(&stores, &remote);
     let tend = |memory: Memory| async move {
-        let tended = memory.engine().maintain(&OwnerId::new("worker").unwrap()).await.unwrap();
+        let tended = memory.admin().engine().maintain(&OwnerId::new("worker").unwrap()).await.unwrap();
         (tended.embedded, vector_gaps(&tended.gaps))
     };
     log(&memory, 0, 30).await;
@@ -416,8 +416,8 @@ async fn another_table_is_filled_in_and_until_then_its_absence_is_a_gap() {
     let stale = memory.recall("which pear").await.unwrap();
     assert_eq!(vector_gaps(&stale.gaps), [GapCause::Stale { behind: 300 }]);
     assert!(!stale.hits.is_empty(), "words bridge");
-    let backlog = memory.engine().backlog(EmbeddedBy::InProcess).await.unwrap();
-    assert_eq!(memory.engine().estimate(&backlog).await.unwrap().requests, 0);
+    let backlog = memory.admin().engine().backlog(EmbeddedBy::InProcess).await.unwrap();
+    assert_eq!(memory.admin().engine().estimate(&backlog).await.unwrap().requests, 0);
     assert_eq!(fill(&memory, EmbeddedBy::InProcess).await, (300, 0));
     let whole = memory.recall("which pear").await.unwrap();
     assert_eq!((vector_gaps(&whole.gaps), whole.model.clone()), (vec![], Some(model("table-2"))));
@@ -429,9 +429,9 @@ async fn another_table_is_filled_in_and_until_then_its_absence_is_a_gap() {
 async fn what_is_not_there_is_said() {
     let stores = Stores::from(MemoryStore::new());
     let memory = memory_without_remote(&stores);
-    let error = memory.engine().backlog(EmbeddedBy::Background).await.unwrap_err();
+    let error = memory.admin().engine().backlog(EmbeddedBy::Background).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert_eq!(memory.engine().model(EmbeddedBy::Background), None);
+    assert_eq!(memory.admin().engine().model(EmbeddedBy::Background), None);
     let mut settings = mnemal::Settings::default();
     settings.embedding.provider = mnemal::settings::EmbeddingProvider::None;
     let off = builder("local").with_settings(settings).with_stores(stores).build().unwrap();

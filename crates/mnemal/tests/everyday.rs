@@ -50,7 +50,7 @@ async fn a_note_is_read_by_its_key_as_soon_as_it_is_stored() {
             (stored.version, stored.gaps.iter().any(|gap| gap.layer == Layer::Learnings)),
             (version, false)
         );
-        let history = memory.history(&key).await.unwrap();
+        let history = memory.preferences().history(&key).await.unwrap();
         assert_eq!((history[0].content.as_str(), history.len()), (day, version as usize));
     }
 }
@@ -87,7 +87,7 @@ async fn a_note_that_its_process_had_no_time_to_fold_is_in_the_history() {
     let killed = engine(5).without(Layer::Learnings).build().unwrap().memory(scope());
     let _stored = killed.remember("Tuesday").key(key.clone()).by_user().await.unwrap();
     let next = engine(6).build().unwrap().memory(scope());
-    assert_eq!(next.history(&key).await.unwrap()[0].content, "Tuesday");
+    assert_eq!(next.preferences().history(&key).await.unwrap()[0].content, "Tuesday");
 }
 
 // proves: DF-70
@@ -128,10 +128,10 @@ async fn a_fact_that_is_shown_and_repeated_668_times_stays_one_fact() {
         let back = Message::assistant(format!("{}As you said: {FACT}", shown.text)).session(session("new"));
         let _ack = memory.log(back).await.unwrap();
     }
-    let stats = memory.stats().await.unwrap();
+    let stats = memory.admin().stats().await.unwrap();
     assert_eq!((stats.notes, stats.head.count()), (0, 669));
     let repeated = EventFilter { session: Within::Only(session("new")), ..EventFilter::live() };
-    let repeated = memory.latest(&repeated, std::num::NonZeroUsize::MAX).await.unwrap();
+    let repeated = memory.events().latest(&repeated, std::num::NonZeroUsize::MAX).await.unwrap();
     for event in &repeated {
         let kept = event.body().unwrap();
         assert_eq!((kept.content.len(), event.role), (FACT.len() + "As you said: ".len(), Role::Assistant));
@@ -148,11 +148,11 @@ async fn two_spaces_that_are_written_at_once_stay_apart() {
     for round in 0..100 {
         let batch =
             |name: &str| (0..10).map(|n| Message::user(format!("{name} {round} {n}"))).collect::<Vec<_>>();
-        let (a, b) = tokio::join!(one.log_all(batch("one")), two.log_all(batch("two")));
+        let (a, b) = tokio::join!(one.events().log_all(batch("one")), two.events().log_all(batch("two")));
         assert_eq!((a.unwrap().len(), b.unwrap().len()), (10, 10));
     }
     for (memory, name) in spaces.iter().zip(["one", "two"]) {
-        let events = memory.latest(&EventFilter::all(), std::num::NonZeroUsize::MAX).await.unwrap();
+        let events = memory.events().latest(&EventFilter::all(), std::num::NonZeroUsize::MAX).await.unwrap();
         assert_eq!(events.len(), 1_000);
         assert!(events.iter().all(|event| event.body().unwrap().content.starts_with(name)));
     }

@@ -34,8 +34,8 @@ async fn known(turns: &[&str]) -> Vec<String> {
 }
 
 async fn lines(memory: &Memory) -> Vec<String> {
-    let graph = memory.graph().await.unwrap().value;
-    let present = AsOf::present(memory.engine().now());
+    let graph = memory.facts().graph().await.unwrap().value;
+    let present = AsOf::present(memory.admin().engine().now());
     let facts = graph.facts(&FactFilter::all(), present).await.unwrap();
     let mut lines = Vec::new();
     for fact in facts.iter().filter(|fact| fact.predicate.as_str() != "name") {
@@ -139,7 +139,7 @@ async fn a_day_from_which_or_until_which_something_holds_may_be_ahead() {
         let memory = engine.memory(Scope::whole(SpaceId::new("one").unwrap()));
         let at = Timestamp::from_micros(START * 1_000_000).unwrap();
         let _ack = memory.log(Message::user(turn).occurred_at(at, Zone::utc())).await.unwrap();
-        memory.graph().await.unwrap().value.history(&FactFilter::all()).await.unwrap()
+        memory.facts().graph().await.unwrap().value.history(&FactFilter::all()).await.unwrap()
     };
     let day = |at: Option<mnemal::extract::WorldTime>| at.map(|at| at.civil(&Zone::utc()).day_text());
     let job = graph_of("I've been made deputy harbour surveyor from 1 March.").await;

@@ -115,7 +115,7 @@ const LIFE: Script = Script(&[
 async fn told(turns: &[&str]) -> Memory {
     let memory = memory(builder(1), MemoryStore::new().into(), "one");
     tell(&memory, turns).await;
-    let graph = memory.graph().await.unwrap();
+    let graph = memory.facts().graph().await.unwrap();
     assert_eq!(graph.gaps, []);
     memory
 }
@@ -183,10 +183,10 @@ async fn a_fact_stands_in_the_receipt_with_its_sources_and_is_shown_once_where_t
     let session = SessionId::new("asking").unwrap();
     let ask = || memory.context("Where does Rita live?").session(session.clone()).skip_injected();
     let first = ask().await.unwrap();
-    let kept = memory.receipt(first.receipt.id).await.unwrap();
+    let kept = memory.admin().receipt(first.receipt.id).await.unwrap();
     let line = kept.lines.iter().find(|line| line.section == Section::Entity).unwrap();
     assert!(matches!(line.record, RecordRef::Fact(_)) && line.producer.is_some());
-    let source = memory.get(line.sources[0].event).await.unwrap();
+    let source = memory.events().get(line.sources[0].event).await.unwrap();
     let words = line.sources[0].span.of(&source.body().unwrap().content).unwrap().to_owned();
     assert_eq!(words, "My sister Rita lives in Porto.");
     let second = ask().await.unwrap();
@@ -215,7 +215,7 @@ async fn a_dispute_is_asked_once_in_a_session_and_a_decision_answers_it() {
     let question = "2024-01-01 \"disputed, ask which holds: the user's birthday: \\\"3 May\\\" (user, 2024-01-01) or \\\"5 May\\\" (user, 2024-01-02)\"";
     assert_eq!(facts(&ask().await.unwrap()), [question]);
     assert!(facts(&ask().await.unwrap()).is_empty());
-    let disputed = memory.entity_profile("user", AsOf::present(january(9))).await.unwrap();
+    let disputed = memory.facts().entity_profile("user", AsOf::present(january(9))).await.unwrap();
     let third = disputed.facts.iter().find(|told| told.object == "3 May").unwrap();
     let answer = FactDecision {
         subject: third.fact.subject,
@@ -225,7 +225,7 @@ async fn a_dispute_is_asked_once_in_a_session_and_a_decision_answers_it() {
         choice: FactChoice::Add { valid_at: None, invalid_at: None },
         sources: Vec::new(),
     };
-    let _ack = memory.decide(Decision::Fact(answer)).await.unwrap();
+    let _ack = memory.facts().decide(Decision::Fact(answer)).await.unwrap();
     let after = facts(&memory.context("When is my birthday?").await.unwrap());
     assert!(after.iter().any(|line| line.contains("3 May")), "{after:?}");
     assert!(!after.iter().any(|line| line.contains("disputed") || line.contains("5 May")), "{after:?}");
@@ -260,7 +260,7 @@ async fn a_correction_stands_above_the_fact_that_it_contradicts_before_it_is_fol
     assert!(context.text.contains("the user is allergic to peanuts"), "{}", context.text);
     let superseded = context.receipt.omitted.iter().find(|one| matches!(one.record, RecordRef::Fact(_)));
     assert_eq!(superseded.map(|one| one.reason), Some(OmittedReason::Superseded));
-    let _folded = memory.graph().await.unwrap();
+    let _folded = memory.facts().graph().await.unwrap();
     let folded = memory.context("Where do I live?").await.unwrap();
     assert!(folded.text.contains("the user lives in Oslo"), "{}", folded.text);
 }
@@ -274,7 +274,7 @@ async fn a_graph_that_misbehaves_or_is_absent_leaves_the_rest() {
     let stores = Stores::from(MemoryStore::new());
     let whole = memory(builder(1), stores.clone(), "one");
     tell(&whole, &["My sister Rita lives in Porto.", "Rita bought a boat."]).await;
-    let _graph = whole.graph().await.unwrap();
+    let _graph = whole.facts().graph().await.unwrap();
     let absent = memory(builder(2).without(Layer::Graph), stores.clone(), "one");
     let without = absent.context("Where does Rita live?").await.unwrap();
     assert_eq!(graph_gaps(&without), [Gap { layer: Layer::Graph, cause: GapCause::NotConfigured }]);
@@ -315,9 +315,9 @@ async fn facts_of_another_space_never_appear() {
     let own = told(&["I live in Lyon."]).await;
     let other = memory(builder(3), MemoryStore::new().into(), "two");
     tell(&other, &["I live in Oslo.", "My sister Rita lives in Porto."]).await;
-    assert_eq!(other.graph().await.unwrap().gaps, []);
+    assert_eq!(other.facts().graph().await.unwrap().gaps, []);
     let context =
-        own.with_secondary([other]).context("Where does Rita live? Where do I live?").await.unwrap();
+        own.admin().with_secondary([other]).context("Where does Rita live? Where do I live?").await.unwrap();
     let lines = facts(&context);
     assert_eq!(lines, ["2024-01-01 \"the user lives in Lyon\""], "{}", context.text);
     let of_facts = context.receipt.lines.iter().filter(|line| matches!(line.record, RecordRef::Fact(_)));

@@ -116,7 +116,7 @@ async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
     assert!(holds(home.path(), "zanzibar"));
     let preview = memory.forget(Selector::Events(vec![ack.id])).dry_run().await.unwrap();
     assert_eq!((preview.status, preview.events), (ErasureStatus::Preview, 1));
-    assert!(memory.get(ack.id).await.unwrap().body().is_some(), "a preview erases nothing");
+    assert!(memory.events().get(ack.id).await.unwrap().body().is_some(), "a preview erases nothing");
 
     let erasure = memory.forget(Selector::Events(vec![ack.id])).await.unwrap();
     assert_eq!((erasure.status, erasure.events, erasure.verified), (ErasureStatus::Erased, 1, true));
@@ -126,14 +126,14 @@ async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
         "copies that cannot be reached are named"
     );
     assert!(!holds(home.path(), "zanzibar"));
-    assert!(memory.get(ack.id).await.unwrap().body().is_none());
+    assert!(memory.events().get(ack.id).await.unwrap().body().is_none());
     for mode in [RecallMode::Auto, RecallMode::Lexical, RecallMode::Vector] {
         let hits = memory.recall("zanzibar protocol at dawn").mode(mode).await.unwrap();
         assert!(hits.hits.iter().all(|hit| hit.event.id != ack.id), "{mode:?}");
     }
     let after = memory.context("zanzibar protocol").session(session).await.unwrap();
     assert!(!after.text.contains("zanzibar"));
-    let receipt = memory.receipt(before.receipt.id).await.unwrap();
+    let receipt = memory.admin().receipt(before.receipt.id).await.unwrap();
     let named = receipt.lines.iter().flat_map(|line| &line.sources).any(|source| source.event == ack.id);
     assert!(!named, "no receipt names the event");
 }
@@ -145,8 +145,8 @@ async fn a_forget_names_the_exports_and_backups_that_may_hold_what_is_erased() {
     let memory = space(home.path()).await;
     let first = memory.log(Message::user("the red lamp stands on the pier")).await.unwrap().id;
     let mut exported = Vec::new();
-    let _done = memory.export(&mut exported).await.unwrap();
-    let _copy = memory.backup(&home.path().join("zanzibar.db")).await.unwrap();
+    let _done = memory.admin().export(&mut exported).await.unwrap();
+    let _copy = memory.admin().backup(&home.path().join("zanzibar.db")).await.unwrap();
     let second = memory.log(Message::user("the zanzibar protocol starts at dawn")).await.unwrap().id;
     let of = async |event| {
         let erasure = memory.forget(Selector::Events(vec![event])).await.unwrap();
@@ -197,8 +197,8 @@ async fn forgetting_a_key_erases_every_version() {
     let erasure = memory.forget(Selector::Key(key("safe"))).await.unwrap();
     assert_eq!((erasure.events, erasure.learnings, erasure.verified), (2, 2, true));
     assert!(!holds(home.path(), "opal-"));
-    assert_eq!(memory.history(&key("safe")).await.unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(memory.history(&key("gate")).await.unwrap().len(), 1);
+    assert_eq!(memory.preferences().history(&key("safe")).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(memory.preferences().history(&key("gate")).await.unwrap().len(), 1);
 }
 
 // proves: E5
@@ -221,8 +221,9 @@ async fn an_import_does_not_bring_it_back() {
     let memory = space(home.path()).await;
     let line = r#"{"id":"x1","conv":"c","session":"s","ts":"2026-01-01T10:00:00","speaker":"Ada","text":"the krakatoa folder is under the desk"}"#;
     let import = async || {
-        let options = ImportOptions::new("file", memory.engine().now());
+        let options = ImportOptions::new("file", memory.admin().engine().now());
         memory
+            .events()
             .import(Cursor::new(format!("{line}\n")), ImportFormat::Neutral, options, &mut |_| ())
             .await
             .unwrap()
@@ -234,9 +235,10 @@ async fn an_import_does_not_bring_it_back() {
     let again = import().await;
     assert_eq!(again.taken.stored, 0);
     let other_name = {
-        let options = ImportOptions::new("file", memory.engine().now());
+        let options = ImportOptions::new("file", memory.admin().engine().now());
         let line = line.replace("\"x1\"", "\"x2\"");
         memory
+            .events()
             .import(Cursor::new(format!("{line}\n")), ImportFormat::Neutral, options, &mut |_| ())
             .await
             .unwrap()
@@ -261,9 +263,9 @@ async fn an_interrupted_forget_is_finished_by_the_next_open() {
     assert!(store.get(&[target]).await.unwrap()[0].body().is_some());
     drop(store);
     let memory = Memory::open(home.path().join("space.db")).await.unwrap();
-    assert!(memory.get(target).await.unwrap().body().is_none());
+    assert!(memory.events().get(target).await.unwrap().body().is_none());
     assert!(!holds(home.path(), "marianas"));
     let everything =
-        memory.latest(&EventFilter::all(), std::num::NonZeroUsize::new(100).unwrap()).await.unwrap();
+        memory.events().latest(&EventFilter::all(), std::num::NonZeroUsize::new(100).unwrap()).await.unwrap();
     assert_eq!(everything.len(), 42);
 }

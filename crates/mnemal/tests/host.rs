@@ -50,7 +50,7 @@ async fn who_agent_and_user_are_stands_before_what_was_learnt_and_is_stored_nowh
     assert!(place("Nova") < place("Ada Berg") && place("Ada Berg") < place("SOUL"), "{lines:?}");
     let used = first.sections.iter().find(|used| used.section == Section::Identity).unwrap();
     assert_eq!((used.lines, used.tokens.0 > 0), (3, true));
-    assert_eq!(memory.stats().await.unwrap().head.count(), 0, "it is in no log");
+    assert_eq!(memory.admin().stats().await.unwrap().head.count(), 0, "it is in no log");
     remember(&memory, "self", "The user is called Grace.", "identity").await;
     let context = memory.context("who are you?").await.unwrap();
     let lines = told(&context);
@@ -95,7 +95,7 @@ async fn the_state_of_the_agent_and_open_tasks_stand_in_every_context_and_have_v
     let _ack = memory.log(observed("task_completed")).await.unwrap();
     assert!(!memory.context("Which shelf was it?").await.unwrap().text.contains("task T7"));
     let versions = async |name: &str| {
-        let rows = memory.history(&NoteKey::new(name).unwrap()).await.unwrap();
+        let rows = memory.preferences().history(&NoteKey::new(name).unwrap()).await.unwrap();
         rows.into_iter().map(|row| (row.version, row.status.as_str(), row.content)).collect::<Vec<_>>()
     };
     let moods = [(2, "active", "curious".to_owned()), (1, "superseded", "calm".to_owned())];
@@ -114,9 +114,9 @@ async fn what_a_person_pins_stands_in_every_context_and_a_ninth_pin_is_refused()
     }
     assert!(!memory.context("hello").await.unwrap().text.contains("Rule number 3"));
     for number in 0..8 {
-        let _ack = memory.pin(&format!("rule-{number}")).await.unwrap();
+        let _ack = memory.preferences().pin(&format!("rule-{number}")).await.unwrap();
     }
-    let error = memory.pin("rule-8").await.unwrap_err();
+    let error = memory.preferences().pin("rule-8").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.what().contains("rule-3"), "the list is told: {error}");
     // They exceed the 200 tokens of the section's share, and with labels the 600 of their texts.
@@ -128,8 +128,8 @@ async fn what_a_person_pins_stands_in_every_context_and_a_ninth_pin_is_refused()
     let used = context.sections.iter().find(|used| used.section == Section::Identity).unwrap();
     assert!((600..=1_100).contains(&used.tokens.0), "{used:?}");
     assert!(told(&context).iter().any(|line| line.contains("Ada Berg")), "{}", context.text);
-    let _ack = memory.unpin("rule-3").await.unwrap();
-    let pins = memory.pins().await.unwrap();
+    let _ack = memory.preferences().unpin("rule-3").await.unwrap();
+    let pins = memory.preferences().pins().await.unwrap();
     assert_eq!(pins.len(), 7);
     assert!(pins.iter().all(|pin| !pin.content.contains("number 3 ")));
     let _agent = memory
@@ -138,7 +138,7 @@ async fn what_a_person_pins_stands_in_every_context_and_a_ninth_pin_is_refused()
         .tag(mnemal::types::Tag::new("pinned").unwrap())
         .await
         .unwrap();
-    assert_eq!(memory.pins().await.unwrap().len(), 7, "only a person pins");
+    assert_eq!(memory.preferences().pins().await.unwrap().len(), 7, "only a person pins");
 }
 
 // proves: PB-20, PB-35
@@ -158,9 +158,9 @@ async fn a_turn_is_offered_five_notes_and_nothing_else_that_was_said() {
 #[tokio::test]
 async fn a_memory_that_is_switched_off_drops_what_is_written_and_answers_with_the_gap() {
     let on = Memory::in_memory().await.unwrap();
-    assert!(on.stats().await.unwrap().is_empty(), "memory is on, and nothing was said");
+    assert!(on.admin().stats().await.unwrap().is_empty(), "memory is on, and nothing was said");
     let _said = on.log("hello").await.unwrap();
-    assert!(!on.stats().await.unwrap().is_empty());
+    assert!(!on.admin().stats().await.unwrap().is_empty());
 
     let off = Memory::disabled().unwrap();
     let gap = Gap { layer: Layer::Events, cause: GapCause::NotConfigured };
@@ -172,9 +172,9 @@ async fn a_memory_that_is_switched_off_drops_what_is_written_and_answers_with_th
     assert!(found.hits.is_empty() && found.gaps.contains(&gap));
     let context = off.context("marzipan").await.unwrap();
     assert!(context.text.is_empty() && context.gaps.contains(&gap));
-    assert!(off.stats().await.unwrap().is_empty());
+    assert!(off.admin().stats().await.unwrap().is_empty());
     let turns = (0..9).map(|number| Message::user(format!("Parcel {number} was sent to Oslo.")));
-    let compressed = off.compress(SessionId::new("s").unwrap()).history(turns).await.unwrap();
+    let compressed = off.events().compress(SessionId::new("s").unwrap()).history(turns).await.unwrap();
     assert!(compressed.entry.is_none() && compressed.summary.contains("Parcel"), "{compressed:?}");
     assert_eq!(compressed.turns.len(), 6);
 }

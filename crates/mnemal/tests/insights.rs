@@ -81,11 +81,11 @@ impl Space {
 
     async fn consolidate(&self) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
-        self.memory.engine().consolidate(&owner()).await.unwrap()
+        self.memory.admin().engine().consolidate(&owner()).await.unwrap()
     }
 
     async fn rows(&self) -> Vec<Learning> {
-        self.memory.all_learnings(&LearningFilter::all()).await.unwrap()
+        self.memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap()
     }
 
     /// Returns the texts of insights, each with its source notes.
@@ -101,7 +101,7 @@ impl Space {
     async fn consolidated(&self) -> Vec<String> {
         let mut rows = self.rows().await;
         rows.retain(|row| row.kind != LearningKind::Insight);
-        let known = self.memory.engine().consolidated(&rows).await.unwrap();
+        let known = self.memory.admin().engine().consolidated(&rows).await.unwrap();
         rows.sort_by_key(|row| (row.created_at, row.id));
         rows.into_iter().filter(|row| known.contains(&row.id)).map(|row| row.content).collect()
     }
@@ -220,7 +220,7 @@ async fn a_position_moves_when_all_that_was_found_is_written_and_nothing_is_said
         space.note(&format!("{name} repairs the till in {place}.")).await;
         space.note(&format!("The supplier in {place} sends letters to {name}.")).await;
     }
-    let events = async || space.memory.stats().await.unwrap().head.count();
+    let events = async || space.memory.admin().stats().await.unwrap().head.count();
     let before = events().await;
     // One of 50 notes may change in a cycle, at least one: the rest is not skipped.
     let cycle = space.consolidate().await;
@@ -228,7 +228,7 @@ async fn a_position_moves_when_all_that_was_found_is_written_and_nothing_is_said
     assert_eq!((events().await, space.consolidated().await.len()), (before + 1, 0));
     space.ledger.is_full.store(true, Ordering::SeqCst);
     space.clock.advance(Duration::from_secs(1));
-    let failed = space.memory.engine().consolidate(&owner()).await.unwrap_err();
+    let failed = space.memory.admin().engine().consolidate(&owner()).await.unwrap_err();
     assert_eq!(failed.kind(), ErrorKind::Unavailable);
     assert_eq!(space.insights().await.len(), 2, "its event was written");
     assert_eq!(space.consolidated().await.len(), 0);
@@ -250,7 +250,7 @@ async fn insights_are_looked_for_where_the_settings_say_so_or_somebody_asks() {
         space.note("Ada Berg repairs the till in Genoa.").await;
         space.note("The supplier in Genoa sends letters to Ada Berg.").await;
         space.clock.advance(DAY);
-        let engine = space.memory.engine();
+        let engine = space.memory.admin().engine();
         let _tended = engine.maintain(&owner()).await.unwrap();
         let by_itself = space.insights().await.len();
         let _cycle = engine.dream(&owner(), DreamMode::Asked).await.unwrap();

@@ -55,7 +55,7 @@ fn leak(said: &str) -> Option<&'static str> {
     CANARIES.into_iter().find(|canary| said.contains(canary))
 }
 
-/// Every public method of `Memory`, parsed from the source.
+/// Every public method of `Memory` and of the handles of its areas, parsed from the source.
 fn methods() -> BTreeSet<String> {
     let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     let mut found = BTreeSet::new();
@@ -65,7 +65,12 @@ fn methods() -> BTreeSet<String> {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        let blocks = text.split("\nimpl Memory {\n").skip(1);
+        let is_read = |head: &str| head == "Memory" || head.contains("Handle<");
+        let blocks = text.split("\nimpl").skip(1).filter(|block| {
+            block
+                .split_once(" {\n")
+                .is_some_and(|(head, _)| is_read(head.rsplit("> ").next().unwrap_or(head).trim()))
+        });
         for line in blocks.flat_map(|block| block.split("\n}").next().unwrap_or_default().lines()) {
             let name = line.strip_prefix("    pub fn ").or_else(|| line.strip_prefix("    pub async fn "));
             let name = name.and_then(|rest| rest.split(['(', '<']).next());
@@ -98,11 +103,11 @@ async fn theirs(memory: &Memory) -> OtherRecords {
     let working = memory.working().unwrap();
     working.put("their-key", "zimtkrone in the garden".to_owned(), PutOptions::default()).await.unwrap();
     let context = memory.context(QUERY).session(session.clone()).await.unwrap();
-    let graph = memory.graph().await.unwrap().value;
+    let graph = memory.facts().graph().await.unwrap().value;
     let always = AsOf::present(Timestamp::MAX);
     let entity = graph.whom("Ronja Quarzblende", always).await.unwrap().id;
     let fact = graph.history(&FactFilter::all()).await.unwrap().first().unwrap().id;
-    let note = memory.history(&key).await.unwrap().remove(0);
+    let note = memory.preferences().history(&key).await.unwrap().remove(0);
     OtherRecords { event, note, key, entity, fact, receipt: context.receipt.id, session }
 }
 
@@ -111,19 +116,19 @@ async fn call(name: &str, ours: &Memory, known: &OtherRecords, away: &Path) -> O
     let OtherRecords { event, note, key, entity, fact, receipt, session } = known;
     let always = AsOf::present(Timestamp::MAX);
     let source = "{\"id\":\"1\",\"speaker\":\"Ulf\",\"text\":\"a lamp\"}\n";
-    let options = || ImportOptions::new("ours.jsonl", ours.engine().now());
+    let options = || ImportOptions::new("ours.jsonl", ours.admin().engine().now());
     Some(match name {
         // They create another memory, or return no text; the last one reads another space that is named explicitly, whose lines
         // are labelled, as the tests of spaces show.
         "open" | "in_memory" | "disabled" | "scope" | "engine" | "secondary" | "with_secondary"
-        | "without_secondary" => {
+        | "without_secondary" | "events" | "facts" | "preferences" | "summaries" | "admin" => {
             return None;
         }
         "for_session" => said(ours.for_session(session.clone()).context(QUERY).await),
         "for_user" => said(ours.for_user(UserId::new("ada").unwrap()).recall(QUERY).await),
         "for_agent" => said(ours.for_agent(mnemal::types::AgentId::new("ada").unwrap()).recall(QUERY).await),
         "log" => said(ours.log(Message::user("ours").session(session.clone()).parent(*event)).await),
-        "log_all" => said(ours.log_all([Message::user("ours too")]).await),
+        "log_all" => said(ours.events().log_all([Message::user("ours too")]).await),
         "remember" => said(ours.remember("ours").key(key.clone()).await),
         "recall" => said(ours.recall(QUERY).await),
         "context" => said(ours.context(QUERY).session(session.clone()).await),
@@ -139,51 +144,57 @@ async fn call(name: &str, ours: &Memory, known: &OtherRecords, away: &Path) -> O
             }
             all
         }
-        "get" => said(ours.get(*event).await),
-        "scan" => said(ours.scan(&EventFilter::all(), Cursor::START, MANY).await),
-        "latest" => said(ours.latest(&EventFilter::all(), MANY).await),
-        "sessions" => said(ours.sessions(MANY).await),
-        "notes" => said(ours.notes(&LearningFilter::all()).await),
-        "history" => said(ours.history(key).await),
-        "receipt" => said(ours.receipt(*receipt).await),
-        "health" => said(ours.health().await),
-        "examine" => said(ours.examine().await),
-        "read_mark" => said(ours.read_mark().await),
-        "stats" => said(ours.stats().await),
-        "backup" => said(ours.backup(&away.join("copy.db")).await),
-        "compress" => said(ours.compress(session.clone()).keep_last(1).await),
+        "get" => {
+            let node = ours.summaries().get(&"root".parse::<NodePath>().unwrap(), None).await;
+            format!("{}{}", said(ours.events().get(*event).await), said(node))
+        }
+        "scan" => said(ours.events().scan(&EventFilter::all(), Cursor::START, MANY).await),
+        "latest" => said(ours.events().latest(&EventFilter::all(), MANY).await),
+        "sessions" => said(ours.events().sessions(MANY).await),
+        "notes" => said(ours.preferences().notes(&LearningFilter::all()).await),
+        "history" => said(ours.preferences().history(key).await),
+        "receipt" => said(ours.admin().receipt(*receipt).await),
+        "health" => said(ours.admin().health().await),
+        "examine" => said(ours.admin().examine().await),
+        "read_mark" => said(ours.admin().read_mark().await),
+        "stats" => said(ours.admin().stats().await),
+        "backup" => said(ours.admin().backup(&away.join("copy.db")).await),
+        "compress" => said(ours.events().compress(session.clone()).keep_last(1).await),
         "decide" => {
-            let mut all = said(ours.decide(Decision::Archive(key.clone().into())).await);
-            all += &said(ours.decide(Decision::Undo { decision: *event }).await);
-            all + &said(ours.decide(Decision::Merge { one: *entity, into: EntityId(1) }).await)
+            let mut all = said(ours.facts().decide(Decision::Archive(key.clone().into())).await);
+            all += &said(ours.facts().decide(Decision::Undo { decision: *event }).await);
+            all + &said(ours.facts().decide(Decision::Merge { one: *entity, into: EntityId(1) }).await)
         }
-        "decide_by_agent" => said(ours.decide_by_agent(Decision::Archive(key.clone().into())).await),
-        "audit" => said(ours.audit().await),
-        "feedback" => said(ours.feedback(*receipt, RecordRef::Event(*event), Judgment::Wrong).await),
-        "feedback_by_agent" => {
-            said(ours.feedback_by_agent(*receipt, RecordRef::Event(*event), Judgment::Useful).await)
+        "decide_by_agent" => said(ours.facts().decide_by_agent(Decision::Archive(key.clone().into())).await),
+        "audit" => said(ours.admin().audit().await),
+        "feedback" => {
+            said(ours.preferences().feedback(*receipt, RecordRef::Event(*event), Judgment::Wrong).await)
         }
-        "feedback_on" => said(ours.feedback_on(RecordRef::Event(*event)).await),
-        "release" => said(ours.release(*event).await),
-        "undoing" => said(ours.undoing(*event).await),
-        "naming" => said(ours.naming(*entity).await),
-        "diff" => said(ours.diff(Timestamp::EPOCH, ours.engine().now()).await),
-        "embed_query" => said(ours.embed_query(QUERY, Duration::from_secs(5)).await),
-        "extract" => said(ours.extract(*event).await),
-        "extract_with_model" => said(ours.extract_with_model(*event).await),
+        "feedback_by_agent" => said(
+            ours.preferences().feedback_by_agent(*receipt, RecordRef::Event(*event), Judgment::Useful).await,
+        ),
+        "feedback_on" => said(ours.preferences().feedback_on(RecordRef::Event(*event)).await),
+        "release" => said(ours.events().release(*event).await),
+        "undoing" => said(ours.facts().undoing(*event).await),
+        "naming" => said(ours.facts().naming(*entity).await),
+        "diff" => said(ours.facts().diff(Timestamp::EPOCH, ours.admin().engine().now()).await),
+        "embed_query" => said(ours.admin().embed_query(QUERY, Duration::from_secs(5)).await),
+        "extract" => said(ours.facts().extract(*event).await),
+        "extract_with_model" => said(ours.facts().extract_with_model(*event).await),
         "selected" => {
             let filter = EventFilter { session: Within::Only(session.clone()), ..EventFilter::all() };
-            said(ours.selected(&Description::from(filter)).await)
+            said(ours.events().selected(&Description::from(filter)).await)
         }
-        "events" => said(ours.events(&[*event]).await),
-        "outdated" => said(ours.outdated().await),
-        "selected_by_text" => said(ours.selected_by_text(QUERY, 5).await),
-        "selected_by_fact" => said(ours.selected_by_fact(*fact).await),
-        "selected_by_person" => said(ours.selected_by_person("Ronja").await),
-        "clear_shown" => said(ours.clear_shown(session).await),
-        "suggestions" => said(ours.suggestions(100).await),
+        "get_many" => said(ours.events().get_many(&[*event]).await),
+        "outdated" => said(ours.events().outdated().await),
+        "selected_by_text" => said(ours.events().selected_by_text(QUERY, 5).await),
+        "selected_by_fact" => said(ours.events().selected_by_fact(*fact).await),
+        "selected_by_person" => said(ours.events().selected_by_person("Ronja").await),
+        "clear_shown" => said(ours.admin().clear_shown(session).await),
+        "suggestions" => said(ours.facts().suggestions(100).await),
         "graph" | "stored_graph" => {
-            let graph = if name == "graph" { ours.graph().await } else { ours.stored_graph().await };
+            let graph =
+                if name == "graph" { ours.facts().graph().await } else { ours.facts().stored_graph().await };
             let graph = graph.unwrap().value;
             let mut all = said(graph.whom(&entity.to_string(), always).await);
             all += &said(graph.all(&EntityFilter::all(), always).await);
@@ -200,83 +211,84 @@ async fn call(name: &str, ours: &Memory, known: &OtherRecords, away: &Path) -> O
                 location: None,
                 undescribed: None,
             };
-            said(ours.ingest(&document).await)
+            said(ours.events().ingest(&document).await)
         }
-        "learnings" => said(ours.learnings(&LearningFilter::all(), always).await),
-        "all_learnings" => said(ours.all_learnings(&LearningFilter::all()).await),
+        "learnings" => said(ours.preferences().learnings(&LearningFilter::all(), always).await),
+        "all_learnings" => said(ours.preferences().all_learnings(&LearningFilter::all()).await),
         "learning" => {
-            said(ours.learning(&note.id.to_string()).await) + &said(ours.learning(key.as_str()).await)
+            said(ours.preferences().learning(&note.id.to_string()).await)
+                + &said(ours.preferences().learning(key.as_str()).await)
         }
-        "categories" => said(ours.categories().await),
-        "confirm" => said(ours.confirm(note, "ours").await),
-        "pin" => said(ours.pin(&note.id.to_string()).await),
-        "unpin" => said(ours.unpin(key.as_str()).await),
-        "pins" => said(ours.pins().await),
+        "categories" => said(ours.preferences().categories().await),
+        "confirm" => said(ours.preferences().confirm(note, "ours").await),
+        "pin" => said(ours.preferences().pin(&note.id.to_string()).await),
+        "unpin" => said(ours.preferences().unpin(key.as_str()).await),
+        "pins" => said(ours.preferences().pins().await),
         "export_markdown" => {
             let mut all = String::new();
             let mut put = |path: &str, text: &str| {
                 all += &format!("{path}\n{text}\n").to_lowercase();
                 Ok(())
             };
-            let done = ours.export_markdown(&mut put).await;
+            let done = ours.admin().export_markdown(&mut put).await;
             said(done) + &all
         }
-        "decision_subject" => said(ours.decision_subject(&entity.to_string()).await),
-        "entity_profile" => said(ours.entity_profile(&entity.to_string(), always).await),
+        "decision_subject" => said(ours.facts().decision_subject(&entity.to_string()).await),
+        "entity_profile" => said(ours.facts().entity_profile(&entity.to_string(), always).await),
         "describe_facts" => {
-            let graph = ours.graph().await.unwrap().value;
+            let graph = ours.facts().graph().await.unwrap().value;
             let facts = graph.history(&FactFilter::all()).await.unwrap();
-            said(ours.describe_facts(&graph, facts, always).await)
+            said(ours.facts().describe_facts(&graph, facts, always).await)
         }
         "mentions_of" => {
-            let graph = ours.graph().await.unwrap().value;
-            said(ours.mentions_of(&graph, *entity, MANY, always).await)
+            let graph = ours.facts().graph().await.unwrap().value;
+            said(ours.facts().mentions_of(&graph, *entity, MANY, always).await)
         }
-        "render_fragments" => said(ours.render_fragments(QUERY, Vec::new(), 500).await),
-        "quality" => said(ours.quality().await),
-        "quote" => said(ours.quote(QUERY, Vec::new()).await),
-        "fence" => said(ours.fence(&["ours".to_owned()], 200)),
-        "summaries" => said(ours.summaries().await.map(|all| all.gaps)),
-        "summary" => said(ours.summary(&"root".parse::<NodePath>().unwrap(), None).await),
-        "stored_tree" => said(ours.stored_tree(&"root".parse::<NodePath>().unwrap(), 8).await),
-        "summary_tree" => said(ours.summary_tree(&"root".parse::<NodePath>().unwrap(), 8).await),
-        "profile" => said(ours.profile(always).await),
-        "import" => {
-            said(ours.import(Bytes::new(source), ImportFormat::Neutral, options(), &mut |_| ()).await)
-        }
+        "render_fragments" => said(ours.admin().render_fragments(QUERY, Vec::new(), 500).await),
+        "quality" => said(ours.admin().quality().await),
+        "quote" => said(ours.events().quote(QUERY, Vec::new()).await),
+        "fence" => said(ours.admin().fence(&["ours".to_owned()], 200)),
+        "reader" => said(ours.summaries().reader().await.map(|all| all.gaps)),
+        "stored_tree" => said(ours.summaries().stored_tree(&"root".parse::<NodePath>().unwrap(), 8).await),
+        "tree" => said(ours.summaries().tree(&"root".parse::<NodePath>().unwrap(), 8).await),
+        "profile" => said(ours.preferences().profile(always).await),
+        "import" => said(
+            ours.events().import(Bytes::new(source), ImportFormat::Neutral, options(), &mut |_| ()).await,
+        ),
         "preview_import" => {
             let mut rehearsal = ImportPreview::default();
             let watch: &mut (dyn FnMut(&mnemal::events::ImportReport) + Send) = &mut |_| ();
             let done = ours
+                .events()
                 .preview_import(Bytes::new(source), ImportFormat::Neutral, options(), (&mut rehearsal, watch))
                 .await;
             said(done)
         }
         "follow" => {
             let how = (ImportFormat::Neutral, options());
-            said(ours.follow(Bytes::new(source), Position::default(), how, &mut |_, _| ()).await)
+            said(ours.events().follow(Bytes::new(source), Position::default(), how, &mut |_, _| ()).await)
         }
         "export" | "export_as" => {
             let mut out = Vec::new();
-            let done = ours.export_as(ExportForm::Lines, &mut out).await;
+            let done = ours.admin().export_as(ExportForm::Lines, &mut out).await;
             said(done) + &String::from_utf8(out).unwrap().to_lowercase()
         }
         "why" => {
             let mut all = String::new();
             for record in [RecordRef::Event(*event), RecordRef::Learning(note.id), RecordRef::Fact(*fact)] {
-                all += &said(ours.why(record, Some(*receipt)).await);
+                all += &said(ours.admin().why(record, Some(*receipt)).await);
             }
             all
         }
-        "record_named" => said(ours.record_named("1", Some(*receipt)).await),
-        "why_not" => said(ours.why_not(RecordRef::Event(*event), QUERY).await),
-        "check_receipt" => said(ours.check_receipt(*receipt, None).await),
+        "record_named" => said(ours.admin().record_named("1", Some(*receipt)).await),
+        "why_not" => said(ours.admin().why_not(RecordRef::Event(*event), QUERY).await),
+        "check_receipt" => said(ours.admin().check_receipt(*receipt, None).await),
         "working" => {
             let working = ours.working().unwrap();
             said(working.get(key.as_str()).await) + &said(working.get("session/default/their-key").await)
         }
         "working_in" => {
-            said(ours.working_in(mnemal::working::KeyPrefix::all()).unwrap().get("their-key").await)
+            said(ours.admin().working_in(mnemal::working::KeyPrefix::all()).unwrap().get("their-key").await)
         }
         _ => panic!("Memory::{name} needs a line here: how it is called, or why it can say nothing"),
     })
@@ -291,7 +303,7 @@ async fn no_method_shows_words_of_another_space() {
     let known = theirs(&other).await;
     let _lamp = ours.log(Message::user("Ulf has a garden with a lamp near the harbour.")).await.unwrap();
     assert!(leak(&said(other.recall(QUERY).await)).is_some(), "the space itself shows them");
-    assert!(leak(&said(other.get(known.event).await)).is_some());
+    assert!(leak(&said(other.events().get(known.event).await)).is_some());
     let all = methods();
     assert!(all.len() > 50, "{all:?}");
     let mut called = 0;
@@ -316,8 +328,10 @@ async fn no_method_shows_words_of_another_user() {
     let _same = ours.log(Message::user("My friend Ulf lives in Malmo.").session(known.session.clone())).await;
     assert!(leak(&said(other.recall(QUERY).await)).is_some(), "the user himself is shown them");
     assert!(leak(&said(space.recall(QUERY).await)).is_some(), "and so is the memory of everybody");
-    assert!(leak(&said(other.entity_profile("Ronja", AsOf::present(Timestamp::MAX)).await)).is_some());
-    assert!(said(ours.entity_profile("Ulf", AsOf::present(Timestamp::MAX)).await).contains("malmo"));
+    assert!(
+        leak(&said(other.facts().entity_profile("Ronja", AsOf::present(Timestamp::MAX)).await)).is_some()
+    );
+    assert!(said(ours.facts().entity_profile("Ulf", AsOf::present(Timestamp::MAX)).await).contains("malmo"));
     for name in &methods() {
         let Some(said) = call(name, &ours, &known, away.path()).await else { continue };
         assert_eq!(leak(&said), None, "Memory::{name}: {said}");
@@ -334,7 +348,7 @@ async fn no_decision_of_one_user_touches_what_is_of_another() {
     let of = |name: &str| space.for_user(UserId::new(name).unwrap());
     let (other, ours) = (of("ada"), of("bo"));
     let known = theirs(&other).await;
-    let before = said(other.all_learnings(&LearningFilter::all()).await);
+    let before = said(other.preferences().all_learnings(&LearningFilter::all()).await);
     let refused = |what: &str, is: bool| assert!(is, "{what}");
     for decision in [
         Decision::Archive(known.key.clone().into()),
@@ -343,7 +357,7 @@ async fn no_decision_of_one_user_touches_what_is_of_another() {
         Decision::Merge { one: known.entity, into: EntityId(1) },
     ] {
         let what = said(&decision);
-        refused(&what, ours.decide(decision).await.is_err());
+        refused(&what, ours.facts().decide(decision).await.is_err());
     }
     refused("a note under its key", ours.remember("mine").key(known.key.clone()).await.is_err());
     refused("forgetting its event", ours.forget(Selector::Events(vec![known.event])).await.is_err());
@@ -352,16 +366,16 @@ async fn no_decision_of_one_user_touches_what_is_of_another() {
     let foreign = Message::user("as if by ada").user_id(UserId::new("ada").unwrap());
     refused("words in its name", ours.log(foreign).await.is_err());
     refused("an answer to its words", ours.log(Message::user("so").parent(known.event)).await.is_err());
-    assert_eq!(said(other.all_learnings(&LearningFilter::all()).await), before);
-    assert!(other.get(known.event).await.unwrap().body().is_some());
+    assert_eq!(said(other.preferences().all_learnings(&LearningFilter::all()).await), before);
+    assert!(other.events().get(known.event).await.unwrap().body().is_some());
     // The same names and keys are free for others, each in a separate area.
     let working = ours.working().unwrap();
     working.put("their-key", "mine".to_owned(), PutOptions::default()).await.unwrap();
     assert!(said(other.working().unwrap().get("their-key").await).contains("zimtkrone"));
     // A forget of one user removes what was derived from that user's events, and from no other's.
     let _gone = other.forget(Selector::Session(known.session.clone())).await.unwrap();
-    assert_eq!(leak(&said(other.summary(&"root".parse::<NodePath>().unwrap(), None).await)), None);
-    assert!(other.entity_profile("Ronja Quarzblende", AsOf::present(Timestamp::MAX)).await.is_err());
+    assert_eq!(leak(&said(other.summaries().get(&"root".parse::<NodePath>().unwrap(), None).await)), None);
+    assert!(other.facts().entity_profile("Ronja Quarzblende", AsOf::present(Timestamp::MAX)).await.is_err());
     spaces.close().await.unwrap();
 }
 
@@ -381,12 +395,14 @@ async fn what_one_user_says_of_somebody_ends_and_names_nothing_for_another() {
         let _logged = memory.log(Message::user(text)).await.unwrap();
     }
     let always = AsOf::present(Timestamp::MAX);
-    let (hers, his) =
-        (ada.entity_profile("Ronja Berg", always).await, bo.entity_profile("Ronja Berg", always).await);
+    let (hers, his) = (
+        ada.facts().entity_profile("Ronja Berg", always).await,
+        bo.facts().entity_profile("Ronja Berg", always).await,
+    );
     let (hers, his) = (said(hers), said(his));
     assert!(hers.contains("kiruna") && hers.contains("nordwerft") && !hers.contains("lisbon"), "{hers}");
     assert!(his.contains("lisbon") && !his.contains("kiruna") && !his.contains("nordwerft"), "{his}");
-    assert!(said(bo.entity_profile("user", always).await).contains("tromso"));
+    assert!(said(bo.facts().entity_profile("user", always).await).contains("tromso"));
     let context = ada.context("Where does Ronja Berg live?").await.unwrap().value.text;
     assert!(context.contains("Kiruna") && !context.contains("Lisbon"), "{context}");
 }

@@ -84,7 +84,7 @@ impl Space {
 
     async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
-        self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
+        self.memory.admin().engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
 
     fn asked(&self) -> usize {
@@ -97,17 +97,17 @@ impl Space {
 
     async fn undo(&self, event: EventId) {
         self.clock.advance(Duration::from_secs(1));
-        let undo = self.memory.undoing(event).await.unwrap();
-        assert_eq!(self.memory.decide(undo).await.unwrap().gaps, []);
+        let undo = self.memory.facts().undoing(event).await.unwrap();
+        assert_eq!(self.memory.facts().decide(undo).await.unwrap().gaps, []);
     }
 
     async fn is_what_the_log_gives(&self) -> bool {
-        self.memory.engine().rebuild(Layer::Learnings, RebuildMode::Check).await.unwrap().rows == 0
+        self.memory.admin().engine().rebuild(Layer::Learnings, RebuildMode::Check).await.unwrap().rows == 0
     }
 }
 
 async fn rows(memory: &Memory) -> Vec<Learning> {
-    let mut rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
+    let mut rows = memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
     rows.sort_by_key(|row| (row.created_at, row.id));
     rows
 }
@@ -175,16 +175,17 @@ async fn what_a_model_decided_stands_in_the_log_and_is_read_again_without_a_mode
     space.say(WISH).await;
     assert_eq!(space.dream(DreamMode::Asked).await.accepted().count(), 3);
     let decided = space.rows().await;
-    let rebuilt = space.memory.engine().rebuild(Layer::Learnings, RebuildMode::Anew).await.unwrap();
+    let rebuilt = space.memory.admin().engine().rebuild(Layer::Learnings, RebuildMode::Anew).await.unwrap();
     assert_eq!((rebuilt.rows, space.asked()), (0, 1), "nothing is asked again");
     assert_eq!(space.rows().await, decided);
 
     let mut log = Vec::new();
-    space.memory.export(&mut log).await.unwrap();
+    space.memory.admin().export(&mut log).await.unwrap();
     let without = Engine::builder().in_memory().unwrap();
     let other = without.memory(Scope::whole(SpaceId::new("test").unwrap()));
     let options = ImportOptions::new("export.jsonl", without.now());
-    let read = other.import(log.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await.unwrap();
+    let read =
+        other.events().import(log.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await.unwrap();
     assert_eq!(read.gaps, []);
     assert_eq!(rows(&other).await, decided, "no model and no kept answer is there");
 }
@@ -226,7 +227,11 @@ async fn what_is_dear_or_said_by_others_or_kept_by_rules_is_refused() {
         space.say(WISH).await;
         let cycle = space.dream(DreamMode::Asked).await;
         assert_eq!((cycle.accepted().count(), space.rows().await.len()), (0, 0), "{quote}");
-        assert_eq!(space.memory.engine().dream_ledger(LedgerKind::Left).await.unwrap().len(), 1, "{quote}");
+        assert_eq!(
+            space.memory.admin().engine().dream_ledger(LedgerKind::Left).await.unwrap().len(),
+            1,
+            "{quote}"
+        );
         let asked = space.asked();
         space.dream(DreamMode::Asked).await;
         assert_eq!(space.asked(), asked, "{quote}: it is left alone");

@@ -44,7 +44,7 @@ fn present() -> AsOf {
 }
 
 async fn lines(memory: &Memory, who: &str) -> Vec<String> {
-    let profile = memory.entity_profile(who, present()).await.unwrap();
+    let profile = memory.facts().entity_profile(who, present()).await.unwrap();
     let mut lines: Vec<String> = profile.facts.iter().map(mnemal::graph::FactView::line).collect();
     lines.sort();
     lines
@@ -97,7 +97,7 @@ async fn what_is_logged_is_known_with_the_sentence_and_its_origin() {
     let memory = memory(builder());
     tell(&memory, Message::user("The weather is fine. My sister Anna lives in Oslo with Ben.")).await;
     assert_eq!(lines(&memory, "Anna").await, ["Anna lives in Oslo", "user's sister: Anna"]);
-    let anna = memory.entity_profile("Anna", present()).await.unwrap();
+    let anna = memory.facts().entity_profile("Anna", present()).await.unwrap();
     let home = anna.facts.iter().find(|told| told.line() == "Anna lives in Oslo").unwrap();
     assert_eq!(home.sentences[0].text, "My sister Anna lives in Oslo with Ben.");
     assert_eq!(home.sentences[0].trust, Trust::User);
@@ -105,7 +105,7 @@ async fn what_is_logged_is_known_with_the_sentence_and_its_origin() {
     company.sort_unstable();
     assert_eq!(company, ["Ben", "Oslo"], "who and what else is named there");
     tell(&memory, Message::user("My sister Anna moved to Bergen.")).await;
-    let moved = memory.entity_profile("Anna", present()).await.unwrap();
+    let moved = memory.facts().entity_profile("Anna", present()).await.unwrap();
     assert!(moved.facts.iter().any(|told| told.line().starts_with("Anna lives in Bergen")));
     assert!(moved.past.iter().any(|told| told.line().starts_with("Anna lives in Oslo")), "no longer current");
 }
@@ -166,10 +166,10 @@ async fn vectors_and_the_graph_are_on_and_each_is_switched_off_alone() {
         let memory = memory(builder);
         tell(&memory, Message::user("My sister Anna lives in Oslo.")).await;
         let owner = mnemal::types::OwnerId::new("rest").unwrap();
-        drop(memory.engine().maintain(&owner).await.unwrap());
+        drop(memory.admin().engine().maintain(&owner).await.unwrap());
         let found = memory.recall("Anna").await.unwrap();
         assert_eq!((found.hits.len(), found.model.is_some()), (1, has_vectors), "{without:?}");
-        match memory.graph().await {
+        match memory.facts().graph().await {
             Ok(graph) => {
                 assert_eq!(
                     (graph.entities_named("Anna", present()).await.unwrap().len(), has_graph),
@@ -241,7 +241,7 @@ async fn say(memory: &Memory, on: i64, who: &str, text: String) {
 async fn an_entity_is_described_and_keeps_what_a_host_notes_as_facts_of_its_own_predicates() {
     let memory = lined();
     let told = async || {
-        let profile = memory.entity_profile("Anna", present()).await.unwrap().value;
+        let profile = memory.facts().entity_profile("Anna", present()).await.unwrap().value;
         let own = profile.metadata().into_iter().map(|(name, value)| format!("{name}={value}"));
         (profile.description().map(str::to_owned), own.collect::<Vec<_>>().join(" "), profile.facts.len())
     };
@@ -256,22 +256,22 @@ async fn an_entity_is_described_and_keeps_what_a_host_notes_as_facts_of_its_own_
     say(&memory, 3, "a", "Anna badge 18".to_owned()).await;
     assert_eq!(told().await, is(Some("bassoonist"), "badge=18 desk=4", 5));
 
-    let anna = memory.entity_profile("Anna", present()).await.unwrap().value.entity.id;
+    let anna = memory.facts().entity_profile("Anna", present()).await.unwrap().value.entity.id;
     let decided = async |predicate: &str, value: &str, choice: FactChoice| {
         let object = Value::Literal { text: value.to_owned(), key: mnemal::graph::value_key(value) };
         let predicate = Predicate::new(predicate).unwrap();
         let fact =
             FactDecision { subject: anna, predicate, topic: None, object, choice, sources: Vec::new() };
-        memory.decide(Decision::Fact(fact)).await.unwrap().value.id
+        memory.facts().decide(Decision::Fact(fact)).await.unwrap().value.id
     };
     let add = FactChoice::Add { valid_at: None, invalid_at: None };
     let described = decided("description", "Leads the town orchestra.", add).await;
     assert_eq!(told().await, is(Some("Leads the town orchestra."), "badge=18 desk=4", 6));
-    let _done = memory.decide(memory.undoing(described).await.unwrap()).await.unwrap();
+    let _done = memory.facts().decide(memory.facts().undoing(described).await.unwrap()).await.unwrap();
     decided("badge", "18", FactChoice::Reject).await;
     assert_eq!(told().await, is(Some("bassoonist"), "badge=17 desk=4", 4), "wrong is what was wrong");
 
-    let source = memory.entity_profile("Anna", present()).await.unwrap().value;
+    let source = memory.facts().entity_profile("Anna", present()).await.unwrap().value;
     let source = source.facts.iter().find(|told| told.object == "bassoonist").unwrap().events();
     assert!(memory.forget(Selector::Events(source)).await.unwrap().verified);
     assert_eq!(told().await, is(None, "", 1), "it goes with the words that gave it");
@@ -289,9 +289,9 @@ async fn a_predicate_of_the_host_is_learnt_by_the_dream_told_and_taken_back() {
     let seats = async || lines(&memory, &first).await.len();
     assert_eq!(seats().await, 2, "a set until something is learnt");
     let owner = mnemal::types::OwnerId::new("test").unwrap();
-    let dry = memory.engine().dream(&owner, DreamMode::Dry).await.unwrap();
+    let dry = memory.admin().engine().dream(&owner, DreamMode::Dry).await.unwrap();
     assert_eq!((dry.accepted().count(), seats().await), (1, 2));
-    let cycle = memory.engine().dream(&owner, DreamMode::Asked).await.unwrap();
+    let cycle = memory.admin().engine().dream(&owner, DreamMode::Asked).await.unwrap();
     let [done] = cycle.judged.as_slice() else { unreachable!("{:?}", cycle.judged) };
     let operation = &done.proposal.operation;
     let sits_at = Predicate::new("sits_at").unwrap();
@@ -301,12 +301,12 @@ async fn a_predicate_of_the_host_is_learnt_by_the_dream_told_and_taken_back() {
     );
     assert_eq!((operation.because.contains("36 one after another"), operation.shown.len()), (true, 72));
     assert_eq!(seats().await, 1);
-    let again = memory.engine().dream(&owner, DreamMode::Asked).await.unwrap();
+    let again = memory.admin().engine().dream(&owner, DreamMode::Asked).await.unwrap();
     assert_eq!(again.judged, [], "it is known");
-    let undo = memory.undoing(done.event.unwrap()).await.unwrap();
-    assert!(memory.decide(undo).await.unwrap().gaps.is_empty());
+    let undo = memory.facts().undoing(done.event.unwrap()).await.unwrap();
+    assert!(memory.facts().decide(undo).await.unwrap().gaps.is_empty());
     assert_eq!(seats().await, 2);
-    let again = memory.engine().dream(&owner, DreamMode::Asked).await.unwrap();
+    let again = memory.admin().engine().dream(&owner, DreamMode::Asked).await.unwrap();
     assert_eq!((again.accepted().count(), seats().await), (0, 2), "what a person took back stays so");
 }
 
@@ -318,9 +318,13 @@ async fn a_shipped_predicate_that_its_claims_contradict_is_a_finding_and_a_perso
         say(&memory, 1, &who, format!("{who} lives_in Oslo\n{who} lives_in Rome")).await;
     }
     let owner = mnemal::types::OwnerId::new("test").unwrap();
-    assert_eq!(memory.engine().dream(&owner, DreamMode::Asked).await.unwrap().judged, [], "never by itself");
+    assert_eq!(
+        memory.admin().engine().dream(&owner, DreamMode::Asked).await.unwrap().judged,
+        [],
+        "never by itself"
+    );
     let measured = async || {
-        let all = memory.quality().await.unwrap();
+        let all = memory.admin().quality().await.unwrap();
         all.into_iter().find(|measure| measure.name == "predicates").unwrap()
     };
     let found = measured().await;
@@ -330,11 +334,11 @@ async fn a_shipped_predicate_that_its_claims_contradict_is_a_finding_and_a_perso
     );
     let lives_in = Predicate::new("lives_in").unwrap();
     let decision = mnemal::graph::holding(lives_in, Cardinality::Many).unwrap();
-    let decided = memory.decide(decision).await.unwrap().value.id;
+    let decided = memory.facts().decide(decision).await.unwrap().value.id;
     let found = measured().await;
     assert_eq!((found.is_finding, found.examples.len()), (false, 1), "it is told, and as it should be");
-    let undo = memory.undoing(decided).await.unwrap();
-    let _ack = memory.decide(undo).await.unwrap();
+    let undo = memory.facts().undoing(decided).await.unwrap();
+    let _ack = memory.facts().decide(undo).await.unwrap();
     assert!(measured().await.is_finding);
     let trip = Predicate::new("visited").unwrap();
     let refused = mnemal::graph::holding(trip, Cardinality::Many).unwrap_err();
@@ -348,19 +352,24 @@ async fn who_may_be_one_is_proposed_by_the_dream_and_decided_by_a_person() {
     say(&memory, 1, "a", "Jonathon likes Oslo".to_owned()).await;
     say(&memory, 1, "b", "Jonathan likes Oslo".to_owned()).await;
     let owner = mnemal::types::OwnerId::new("test").unwrap();
-    let known =
-        async || memory.graph().await.unwrap().all(&EntityFilter::all(), present()).await.unwrap().len();
+    let known = async || {
+        memory.facts().graph().await.unwrap().all(&EntityFilter::all(), present()).await.unwrap().len()
+    };
     let before = known().await;
-    let cycle = memory.engine().dream(&owner, DreamMode::Asked).await.unwrap();
+    let cycle = memory.admin().engine().dream(&owner, DreamMode::Asked).await.unwrap();
     let [done] = cycle.judged.as_slice() else { unreachable!("{:?}", cycle.judged) };
     assert_eq!((done.pass, &done.refused, known().await), ("lookalikes", &None, before));
     let OperationKind::Suggest { one, into } = done.proposal.operation.kind else { unreachable!("{done:?}") };
-    let waits = memory.suggestions(10).await.unwrap().value;
+    let waits = memory.facts().suggestions(10).await.unwrap().value;
     assert_eq!(waits.iter().map(|found| found.proposal).collect::<Vec<_>>(), [done.event]);
-    let merged = memory.decide(Decision::Merge { one, into }).await.unwrap().value.id;
-    assert_eq!((known().await, memory.suggestions(10).await.unwrap().value), (before - 1, Vec::new()));
-    let _ack = memory.decide(memory.undoing(merged).await.unwrap()).await.unwrap();
-    let _ack = memory.decide(memory.undoing(done.event.unwrap()).await.unwrap()).await.unwrap();
-    assert_eq!(memory.engine().dream(&owner, DreamMode::Asked).await.unwrap().judged, []);
-    assert_eq!((known().await, memory.suggestions(10).await.unwrap().value), (before, Vec::new()));
+    let merged = memory.facts().decide(Decision::Merge { one, into }).await.unwrap().value.id;
+    assert_eq!(
+        (known().await, memory.facts().suggestions(10).await.unwrap().value),
+        (before - 1, Vec::new())
+    );
+    let _ack = memory.facts().decide(memory.facts().undoing(merged).await.unwrap()).await.unwrap();
+    let _ack =
+        memory.facts().decide(memory.facts().undoing(done.event.unwrap()).await.unwrap()).await.unwrap();
+    assert_eq!(memory.admin().engine().dream(&owner, DreamMode::Asked).await.unwrap().judged, []);
+    assert_eq!((known().await, memory.facts().suggestions(10).await.unwrap().value), (before, Vec::new()));
 }

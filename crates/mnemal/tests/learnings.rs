@@ -49,8 +49,8 @@ async fn context(memory: &Memory) -> String {
 }
 
 async fn holds(memory: &Memory) -> Vec<Learning> {
-    let as_of = AsOf::present(memory.engine().now());
-    let holding = memory.learnings(&LearningFilter::all(), as_of).await.unwrap();
+    let as_of = AsOf::present(memory.admin().engine().now());
+    let holding = memory.preferences().learnings(&LearningFilter::all(), as_of).await.unwrap();
     holding.into_iter().map(|row| row.item).collect()
 }
 
@@ -82,7 +82,8 @@ async fn an_anti_pattern_stands_beside_what_is_recalled_and_is_found_by_its_kind
     assert!(asked.text.contains("installed the parser"), "{}", asked.text);
     let kind = mnemal::Within::Only(mnemal::LearningKind::AntiPattern);
     let filter = LearningFilter { kind, ..LearningFilter::all() };
-    let rows = memory.learnings(&filter, AsOf::present(memory.engine().now())).await.unwrap();
+    let rows =
+        memory.preferences().learnings(&filter, AsOf::present(memory.admin().engine().now())).await.unwrap();
     assert_eq!(rows.len(), 1, "{rows:?}");
     let parts = rows[0].item.pattern.as_ref().unwrap();
     assert_eq!((parts.avoid.as_str(), parts.instead.as_deref()), ("use npm", Some("pnpm")));
@@ -90,7 +91,7 @@ async fn an_anti_pattern_stands_beside_what_is_recalled_and_is_found_by_its_kind
     let hits = memory.recall("why not npm").await.unwrap().value.hits;
     assert!(hits.iter().any(|hit| hit.event.id == event), "its event is recalled");
     let _gone = memory.forget(mnemal::events::Selector::Events(vec![event])).await.unwrap();
-    assert!(memory.all_learnings(&LearningFilter::all()).await.unwrap().is_empty());
+    assert!(memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -98,10 +99,10 @@ async fn what_a_person_decides_about_a_learning_is_seen_next_and_can_be_taken_ba
     let memory = told().await;
     let key = key_of(&holds(&memory).await[0]).unwrap();
     for decision in [Decision::Reject(key.clone().into()), Decision::Archive(key.clone().into())] {
-        let ack = memory.decide(decision).await.unwrap().value;
+        let ack = memory.facts().decide(decision).await.unwrap().value;
         assert!(holds(&memory).await.is_empty());
-        let undo = memory.undoing(ack.id).await.unwrap();
-        let _undone = memory.decide(undo).await.unwrap();
+        let undo = memory.facts().undoing(ack.id).await.unwrap();
+        let _undone = memory.facts().decide(undo).await.unwrap();
         assert_eq!(holds(&memory).await[0].content, SHORTER);
     }
     let refused = memory.remember("anything").key(key).await.unwrap_err();
@@ -113,14 +114,14 @@ async fn a_note_of_the_agent_becomes_the_users_when_he_confirms_its_very_words()
     let memory = memory();
     let key = NoteKey::new("deploy_day").unwrap();
     let _stored = memory.remember("Deploys happen on Tuesdays").key(key.clone()).await.unwrap();
-    let note = memory.learning("deploy_day").await.unwrap();
+    let note = memory.preferences().learning("deploy_day").await.unwrap();
     assert_eq!(note.level.as_str(), "agent");
-    let wrong = memory.confirm(&note, "Deploys happen on Mondays").await.unwrap_err();
+    let wrong = memory.preferences().confirm(&note, "Deploys happen on Mondays").await.unwrap_err();
     assert_eq!(wrong.kind(), ErrorKind::Conflict);
-    let _ack = memory.confirm(&note, "Deploys happen on Tuesdays").await.unwrap();
-    let versions = memory.history(&key).await.unwrap();
+    let _ack = memory.preferences().confirm(&note, "Deploys happen on Tuesdays").await.unwrap();
+    let versions = memory.preferences().history(&key).await.unwrap();
     assert_eq!(versions.iter().map(|row| row.level.as_str()).collect::<Vec<_>>(), ["user", "agent"]);
-    assert_eq!(memory.learning("deploy_day").await.unwrap().id, versions[0].id);
+    assert_eq!(memory.preferences().learning("deploy_day").await.unwrap().id, versions[0].id);
 }
 
 #[tokio::test]
@@ -128,7 +129,7 @@ async fn a_forgotten_message_takes_what_was_learnt_from_it_along() {
     let memory = told().await;
     let event = holds(&memory).await[0].sources[0].event;
     let _gone = memory.forget(mnemal::events::Selector::Events(vec![event])).await.unwrap();
-    assert!(memory.all_learnings(&LearningFilter::all()).await.unwrap().is_empty());
+    assert!(memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap().is_empty());
     assert!(!context(&memory).await.contains("shorter"));
 }
 
@@ -153,10 +154,10 @@ async fn what_has_faded_is_found_by_its_key_its_id_its_words_and_whom_it_names()
     assert_eq!(learnt.len(), 1, "{learnt:?}");
     assert_eq!(learnt[0].basis, mnemal::learnings::Basis::Inferred);
     clock.advance(std::time::Duration::from_hours(24 * 800));
-    assert!((memory.engine().weight(&learnt[0], memory.engine().now()) - 0.10).abs() < 1e-6);
+    assert!((memory.admin().engine().weight(&learnt[0], memory.admin().engine().now()) - 0.10).abs() < 1e-6);
     let key = learnt[0].key.as_ref().unwrap().to_string();
     for name in [key, learnt[0].id.to_string()] {
-        assert_eq!(memory.learning(&name).await.unwrap().id, learnt[0].id, "{name}");
+        assert_eq!(memory.preferences().learning(&name).await.unwrap().id, learnt[0].id, "{name}");
     }
     for query in [text, "Marguerite"] {
         let found = memory.recall(query).await.unwrap();
@@ -175,7 +176,7 @@ async fn a_tool_that_failed_the_agent_is_known_for_it_and_its_words_teach_nothin
         let _ack = monday.log(Message::tool_failure(tool("deploy"), told)).await.unwrap();
         let _ack = monday.log(Message::tool_failure(tool("search"), told)).await.unwrap();
     }
-    let _gaps = memory.engine().fold_within(std::time::Duration::from_secs(9)).await;
+    let _gaps = memory.admin().engine().fold_within(std::time::Duration::from_secs(9)).await;
     let asked = memory.context("ship it").session(session("friday")).tool(tool("deploy"));
     let context = asked.sections(vec![Section::Preferences, Section::Learnings]).await.unwrap();
     let shown = "`deploy` failed in 3 of 3 uses.";
@@ -185,8 +186,8 @@ async fn a_tool_that_failed_the_agent_is_known_for_it_and_its_words_teach_nothin
 }
 
 async fn facts(memory: &Memory) -> Vec<mnemal::Fact> {
-    let as_of = AsOf::present(memory.engine().now());
-    memory.graph().await.unwrap().value.facts(&mnemal::FactFilter::all(), as_of).await.unwrap()
+    let as_of = AsOf::present(memory.admin().engine().now());
+    memory.facts().graph().await.unwrap().value.facts(&mnemal::FactFilter::all(), as_of).await.unwrap()
 }
 
 /// Facts by predicate, and the texts of the learnings.
@@ -202,7 +203,7 @@ async fn say(memory: &Memory, text: &str) {
 /// Rejects the valid learning.
 async fn reject(memory: &Memory) -> mnemal::EventId {
     let row = holds(memory).await.remove(0);
-    memory.decide(Decision::Reject(mnemal::learnings::target_of(&row))).await.unwrap().value.id
+    memory.facts().decide(Decision::Reject(mnemal::learnings::target_of(&row))).await.unwrap().value.id
 }
 
 async fn refute(memory: &Memory) -> mnemal::EventId {
@@ -215,12 +216,12 @@ async fn refute(memory: &Memory) -> mnemal::EventId {
         choice: mnemal::events::FactChoice::Reject,
         sources: Vec::new(),
     };
-    memory.decide(Decision::Fact(decision)).await.unwrap().value.id
+    memory.facts().decide(Decision::Fact(decision)).await.unwrap().value.id
 }
 
 async fn rebuilt(memory: &Memory) {
     for layer in [Layer::Graph, Layer::Learnings] {
-        let _report = memory.engine().rebuild(layer, mnemal::admin::RebuildMode::Anew).await.unwrap();
+        let _report = memory.admin().engine().rebuild(layer, mnemal::admin::RebuildMode::Anew).await.unwrap();
     }
 }
 
@@ -235,8 +236,8 @@ async fn a_rejected_learning_takes_the_fact_of_the_same_words_along_until_they_a
         assert_eq!(known(&memory).await, said);
         let rejection = reject(&memory).await;
         assert_eq!(known(&memory).await, (vec![], vec![]), "{text}");
-        let undo = memory.undoing(rejection).await.unwrap();
-        let _undone = memory.decide(undo).await.unwrap();
+        let undo = memory.facts().undoing(rejection).await.unwrap();
+        let _undone = memory.facts().decide(undo).await.unwrap();
         assert_eq!(known(&memory).await, said, "one undo for both");
         let _again = reject(&memory).await;
         say(&memory, text).await;
@@ -258,7 +259,7 @@ async fn a_rejected_learning_that_is_restored_brings_its_fact_back() {
     let before = known(&memory).await;
     let row = holds(&memory).await.remove(0);
     let _rejection = reject(&memory).await;
-    let _ack = memory.decide(Decision::Restore(mnemal::learnings::target_of(&row))).await.unwrap();
+    let _ack = memory.facts().decide(Decision::Restore(mnemal::learnings::target_of(&row))).await.unwrap();
     assert_eq!(known(&memory).await, before);
 }
 
@@ -273,8 +274,8 @@ async fn a_fact_that_is_called_wrong_takes_the_learning_of_the_same_words_along_
     assert_eq!(known(&memory).await, (vec![], vec![]), "a fact stays wrong until it is added");
     let hits = memory.recall("walnuts").await.unwrap().value.hits;
     assert_eq!(hits.len(), 2, "the turns themselves are recalled");
-    let undo = memory.undoing(refutation).await.unwrap();
-    let _undone = memory.decide(undo).await.unwrap();
+    let undo = memory.facts().undoing(refutation).await.unwrap();
+    let _undone = memory.facts().decide(undo).await.unwrap();
     assert_eq!(known(&memory).await, before);
 }
 
@@ -297,7 +298,7 @@ async fn a_fact_that_is_over_ends_the_learning_of_the_same_words_which_holds_whe
     let memory = memory();
     say(&memory, "I'm allergic to walnuts.").await;
     let fact = facts(&memory).await.remove(0);
-    let at = mnemal::extract::WorldTime::from_seconds(memory.engine().now().as_micros() / 1_000_000);
+    let at = mnemal::extract::WorldTime::from_seconds(memory.admin().engine().now().as_micros() / 1_000_000);
     let decision = mnemal::events::FactDecision {
         subject: fact.subject,
         predicate: fact.predicate,
@@ -306,7 +307,7 @@ async fn a_fact_that_is_over_ends_the_learning_of_the_same_words_which_holds_whe
         choice: mnemal::events::FactChoice::End { at },
         sources: Vec::new(),
     };
-    let _ack = memory.decide(Decision::Fact(decision)).await.unwrap();
+    let _ack = memory.facts().decide(Decision::Fact(decision)).await.unwrap();
     assert!(holds(&memory).await.is_empty());
     say(&memory, "I'm allergic to walnuts.").await;
     assert_eq!(holds(&memory).await.len(), 1);
@@ -318,9 +319,10 @@ async fn a_note_without_a_key_is_put_away_and_taken_out_again() {
     let _stored = memory.remember("The spare key hangs behind the boiler").await.unwrap();
     let row = holds(&memory).await.remove(0);
     for make in [Decision::Archive, Decision::Reject] {
-        let _away = memory.decide(make(mnemal::learnings::target_of(&row))).await.unwrap();
+        let _away = memory.facts().decide(make(mnemal::learnings::target_of(&row))).await.unwrap();
         assert!(holds(&memory).await.is_empty());
-        let _back = memory.decide(Decision::Restore(mnemal::learnings::target_of(&row))).await.unwrap();
+        let _back =
+            memory.facts().decide(Decision::Restore(mnemal::learnings::target_of(&row))).await.unwrap();
         assert_eq!(holds(&memory).await.len(), 1);
     }
     rebuilt(&memory).await;
@@ -347,7 +349,8 @@ async fn inferred(dream: DreamSettings) -> Vec<String> {
     let said = Message::user("From now on, send the invoices to the harbour office.");
     let _ack = memory.for_session(session("sunday")).log(said).await.unwrap();
     let before = holds(&memory).await;
-    let rebuilt = memory.engine().rebuild(Layer::Learnings, mnemal::admin::RebuildMode::Check).await.unwrap();
+    let rebuilt =
+        memory.admin().engine().rebuild(Layer::Learnings, mnemal::admin::RebuildMode::Check).await.unwrap();
     assert_eq!(rebuilt.rows, 0, "rows are what the log and the settings give");
     before.into_iter().map(|row| row.content).collect()
 }

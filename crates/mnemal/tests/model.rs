@@ -121,7 +121,7 @@ async fn what_a_model_reads_is_a_candidate_with_its_words_and_the_same_question_
     let space = Space::new(vec![lyon()], LlmSettings::default());
     let id = space.say(SAID).await;
     for _ in 0..2 {
-        let found = space.memory.extract_with_model(id).await.unwrap();
+        let found = space.memory.facts().extract_with_model(id).await.unwrap();
         let fact = &found.facts[0];
         assert_eq!(
             (fact.predicate.as_str(), fact.object.text.as_str(), found.facts.len()),
@@ -131,7 +131,7 @@ async fn what_a_model_reads_is_a_candidate_with_its_words_and_the_same_question_
         assert_eq!(fact.rule.as_str(), "model");
     }
     assert_eq!(space.model.told().len(), 1);
-    let head = space.memory.stats().await.unwrap().head.count();
+    let head = space.memory.admin().stats().await.unwrap().head.count();
     assert_eq!(head, 1, "nothing was stored");
 }
 
@@ -139,7 +139,7 @@ async fn what_a_model_reads_is_a_candidate_with_its_words_and_the_same_question_
 async fn a_claim_that_the_words_do_not_make_does_not_come_through() {
     let space = Space::new(vec![lyon()], LlmSettings::default());
     let id = space.say("Is the place where I sleep is Lyon?").await;
-    let found = space.memory.extract_with_model(id).await.unwrap();
+    let found = space.memory.facts().extract_with_model(id).await.unwrap();
     assert_eq!(found.facts, []);
     assert!(found.remarks[0].contains("question"), "{:?}", found.remarks);
 }
@@ -149,7 +149,7 @@ async fn an_answer_that_cannot_be_used_is_repaired_once_or_twice_and_never_an_em
     let garbage = || Does::Says("I would rather talk about the weather.".to_owned());
     let space = Space::new(vec![garbage(), garbage(), lyon()], LlmSettings::default());
     let id = space.say(SAID).await;
-    assert_eq!(space.memory.extract_with_model(id).await.unwrap().facts.len(), 1);
+    assert_eq!(space.memory.facts().extract_with_model(id).await.unwrap().facts.len(), 1);
     let told = space.model.told();
     assert_eq!(told.len(), 3);
     assert!(
@@ -158,7 +158,7 @@ async fn an_answer_that_cannot_be_used_is_repaired_once_or_twice_and_never_an_em
     let space = Space::new(vec![garbage()], LlmSettings::default());
     let id = space.say(SAID).await;
     for asked in [3, 6] {
-        let error = space.memory.extract_with_model(id).await.unwrap_err();
+        let error = space.memory.facts().extract_with_model(id).await.unwrap_err();
         assert_eq!(
             (error.kind(), space.model.told().len()),
             (ErrorKind::Unsupported, asked),
@@ -175,9 +175,9 @@ async fn secrets_and_private_parts_are_not_told() {
     let settings = Settings { privacy: lenient, ..Settings::default() };
     let before = Space::over(MemoryStore::new().into(), vec![lyon()], settings);
     let id = before.say(&format!("{SAID} <private>my hidden plan</private> My key is {key}.")).await;
-    assert!(before.memory.get(id).await.unwrap().body().unwrap().content.contains(&key));
+    assert!(before.memory.events().get(id).await.unwrap().body().unwrap().content.contains(&key));
     let space = Space::over(before.stores, vec![lyon()], Settings::default());
-    assert_eq!(space.memory.extract_with_model(id).await.unwrap().facts.len(), 1);
+    assert_eq!(space.memory.facts().extract_with_model(id).await.unwrap().facts.len(), 1);
     let told = format!("{:?}", space.model.told());
     assert!(
         told.contains("the place where I sleep") && !told.contains("hidden plan") && !told.contains(&key)
@@ -191,7 +191,7 @@ async fn the_caps_of_a_space_hold_over_restarts_and_end_with_their_time() {
     let id = space.say(SAID).await;
     let asked = async |space: &Space, times: usize| {
         for _ in 0..times {
-            assert!(space.memory.extract_with_model(id).await.is_err());
+            assert!(space.memory.facts().extract_with_model(id).await.is_err());
         }
         space.model.told().len()
     };
@@ -201,12 +201,12 @@ async fn the_caps_of_a_space_hold_over_restarts_and_end_with_their_time() {
         vec![Does::Says("no".to_owned())],
         Settings { llm, ..Settings::default() },
     );
-    let error = again.memory.extract_with_model(id).await.unwrap_err();
+    let error = again.memory.facts().extract_with_model(id).await.unwrap_err();
     assert_eq!((error.kind(), again.model.told().len()), (ErrorKind::Unavailable, 0), "another process");
     assert!(error.to_string().contains("7 requests an hour"), "{error}");
     again.clock.advance(Duration::from_secs(3_601));
     assert_eq!(asked(&again, 5).await, 7, "an hour later");
-    let status = again.memory.engine().model_status().await.unwrap();
+    let status = again.memory.admin().engine().model_status().await.unwrap();
     assert_eq!((status.spent.requests, status.last.unwrap().outcome), (7, CallOutcome::Answered));
 }
 
@@ -217,11 +217,11 @@ async fn tokens_of_a_day_are_counted_both_ways() {
     let id = space.say(SAID).await;
     let mut last = None;
     for hour in 0..100 {
-        last = space.memory.extract_with_model(id).await.err();
+        last = space.memory.facts().extract_with_model(id).await.err();
         assert!(last.is_some(), "{hour}");
         space.clock.advance(Duration::from_mins(12));
     }
-    let status = space.memory.engine().model_status().await.unwrap();
+    let status = space.memory.admin().engine().model_status().await.unwrap();
     assert!(status.spent.tokens <= TokenCount(2_000), "{status:?}");
     assert!(last.unwrap().to_string().contains("2000 tokens a day"));
     assert!(space.model.told().len() < 10, "{}", space.model.told().len());
@@ -232,7 +232,10 @@ async fn a_model_that_keeps_failing_is_paused_and_the_memory_does_not_notice() {
     let space = Space::new(vec![Does::Fails(ErrorKind::Unavailable)], LlmSettings::default());
     let id = space.say(SAID).await;
     for _ in 0..20 {
-        assert_eq!(space.memory.extract_with_model(id).await.unwrap_err().kind(), ErrorKind::Unavailable);
+        assert_eq!(
+            space.memory.facts().extract_with_model(id).await.unwrap_err().kind(),
+            ErrorKind::Unavailable
+        );
     }
     assert_eq!(space.model.told().len(), 5, "the breaker is open");
     let found = space.memory.recall("Lyon").await.unwrap();
@@ -246,7 +249,7 @@ async fn nobody_waits_for_a_model_that_hangs() {
     let space = Space::new(vec![Does::Hangs], LlmSettings::default());
     let id = space.say(SAID).await;
     let begun = tokio::time::Instant::now();
-    let hung = space.memory.extract_with_model(id);
+    let hung = space.memory.facts().extract_with_model(id);
     let rest = async {
         tokio::task::yield_now().await;
         for number in 0..10 {
@@ -268,7 +271,7 @@ async fn without_a_model_nothing_is_asked() {
     let engine = Engine::builder().in_memory().unwrap();
     let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
     let id = memory.log(Message::user(SAID)).await.unwrap().value.id;
-    assert_eq!(memory.extract_with_model(id).await.unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(memory.facts().extract_with_model(id).await.unwrap_err().kind(), ErrorKind::Unsupported);
     assert_eq!(engine.check_model().await.unwrap_err().kind(), ErrorKind::Unsupported);
     assert_eq!(engine.model_status().await.unwrap().model, None);
 }
@@ -281,7 +284,7 @@ const BOTH: &str = "On Friday, as always, Anna keeps the spare key of the boat h
 
 impl Space {
     async fn notes(&self) -> Vec<String> {
-        let rows = self.memory.all_learnings(&LearningFilter::all()).await.unwrap();
+        let rows = self.memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
         let live = rows.into_iter().filter(|row| row.status == LearningStatus::Active);
         live.map(|row| row.content).collect()
     }
@@ -295,7 +298,7 @@ impl Space {
 
     async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
-        self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
+        self.memory.admin().engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
 }
 
@@ -314,8 +317,8 @@ async fn a_model_makes_one_of_two_near_notes_and_it_is_taken_back() {
     assert_eq!(space.model.told().len(), 1, "what the dry run paid for is not paid for again");
     assert_eq!(space.dream(DreamMode::Asked).await.accepted().count(), 0);
     space.clock.advance(Duration::from_secs(1));
-    let undo = space.memory.undoing(merged.event.unwrap()).await.unwrap();
-    assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
+    let undo = space.memory.facts().undoing(merged.event.unwrap()).await.unwrap();
+    assert_eq!(space.memory.facts().decide(undo).await.unwrap().gaps, []);
     let mut notes = space.notes().await;
     notes.sort_unstable();
     assert_eq!(notes, NEAR);
@@ -465,7 +468,7 @@ async fn a_merge_that_leaves_something_out_is_told_what() {
     assert_eq!((cycle.merged(), cycle.repaired, space.notes().await.len()), (0, 0, 14));
     let is_repair = |prompt: &&Prompt| prompt.material.contains("leaves out");
     assert_eq!(space.model.told().iter().filter(is_repair).count(), 10);
-    let left = space.memory.engine().dream_ledger(mnemal::events::LedgerKind::Left).await.unwrap();
+    let left = space.memory.admin().engine().dream_ledger(mnemal::events::LedgerKind::Left).await.unwrap();
     assert!(left.iter().all(|line| line.note == "no answer of the model could be used"), "{left:?}");
 }
 
@@ -538,7 +541,7 @@ async fn a_forget_takes_the_paid_answers_with_it() {
         Engine::builder().with_language_model(Arc::<Scripted>::clone(&model)).open(&path).await.unwrap();
     let memory = engine.memory(Scope::whole(SpaceId::new("test").unwrap()));
     let id = memory.log(Message::user(SAID)).await.unwrap().value.id;
-    assert_eq!(memory.extract_with_model(id).await.unwrap().facts.len(), 1);
+    assert_eq!(memory.facts().extract_with_model(id).await.unwrap().facts.len(), 1);
     let words = "the place where I sleep is Lyon";
     assert!(!engine.search_bytes(words).await.unwrap().is_empty());
     let erased = memory.forget(Selector::Events(vec![id])).await.unwrap();
@@ -571,7 +574,7 @@ impl Space {
 
     async fn compress(&self) -> CompressedSession {
         let session = SessionId::new("s1").unwrap();
-        self.memory.compress(session).keep_last(0).await.unwrap().value
+        self.memory.events().compress(session).keep_last(0).await.unwrap().value
     }
 }
 
@@ -650,15 +653,16 @@ async fn a_model_says_what_notes_show_together_and_the_rules_where_it_cannot() {
         for text in CONNECTED {
             assert_eq!(space.memory.remember(text).await.unwrap().gaps, []);
         }
-        let cycle = space.memory.engine().consolidate(&OwnerId::new("test").unwrap()).await.unwrap();
+        let cycle = space.memory.admin().engine().consolidate(&OwnerId::new("test").unwrap()).await.unwrap();
         let made: Vec<(&str, &str)> = cycle
             .accepted()
             .map(|one| (one.proposal.text.as_str(), one.proposal.operation.producer.id.as_str()))
             .collect();
         assert_eq!(made, [(expect, producer)], "{shown}: {cycle:?}");
-        let undo = space.memory.undoing(cycle.accepted().next().unwrap().event.unwrap()).await.unwrap();
+        let undo =
+            space.memory.facts().undoing(cycle.accepted().next().unwrap().event.unwrap()).await.unwrap();
         space.clock.advance(Duration::from_secs(1));
-        assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
+        assert_eq!(space.memory.facts().decide(undo).await.unwrap().gaps, []);
         assert_eq!(space.notes().await.len(), 2, "{shown}");
     }
 }

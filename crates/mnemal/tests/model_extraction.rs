@@ -117,7 +117,7 @@ impl Space {
 
     async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
-        self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
+        self.memory.admin().engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
 
     fn does(&self, does: Does) {
@@ -130,11 +130,11 @@ impl Space {
 
     /// Facts as event, value, and whether it is a candidate.
     async fn facts(&self) -> Vec<(EventId, String, bool)> {
-        let graph = self.memory.graph().await.unwrap();
+        let graph = self.memory.facts().graph().await.unwrap();
         assert_eq!(graph.gaps, []);
         let mut facts: Vec<(EventId, String, bool)> = graph
             .value
-            .facts(&FactFilter::all(), AsOf::present(self.memory.engine().now()))
+            .facts(&FactFilter::all(), AsOf::present(self.memory.admin().engine().now()))
             .await
             .unwrap()
             .iter()
@@ -149,13 +149,13 @@ impl Space {
 
     async fn undo(&self, event: EventId) {
         self.clock.advance(Duration::from_secs(1));
-        let undo = self.memory.undoing(event).await.unwrap();
-        assert_eq!(self.memory.decide(undo).await.unwrap().gaps, []);
+        let undo = self.memory.facts().undoing(event).await.unwrap();
+        assert_eq!(self.memory.facts().decide(undo).await.unwrap().gaps, []);
     }
 
     /// Whether the stored rows match a fresh fold of the log.
     async fn is_what_the_log_gives(&self) -> bool {
-        self.memory.engine().rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().rows == 0
+        self.memory.admin().engine().rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().rows == 0
     }
 }
 
@@ -173,9 +173,9 @@ async fn what_a_model_finds_is_a_candidate_with_its_words_and_is_taken_back() {
     let dry = space.dream(DreamMode::Dry).await;
     assert_eq!(dry.accepted().count(), 1);
     assert_eq!(space.facts().await, [], "a dry run changes nothing");
-    assert_eq!(space.memory.stats().await.unwrap().head.count(), 1);
+    assert_eq!(space.memory.admin().stats().await.unwrap().head.count(), 1);
     for kind in LedgerKind::ALL {
-        let lines = space.memory.engine().dream_ledger(kind).await.unwrap().len();
+        let lines = space.memory.admin().engine().dream_ledger(kind).await.unwrap().len();
         assert_eq!(lines, usize::from(kind == LedgerKind::Call), "{kind:?}");
     }
     let cycle = space.dream(DreamMode::Asked).await;
@@ -306,7 +306,7 @@ async fn whatever_a_model_does_to_leftovers_no_fact_is_made_up_and_no_turn_is_lo
         // The turn is read when the model answers; a dead letter after an explicit retry.
         space.does(Does::Reads);
         space.clock.advance(Duration::from_hours(2));
-        space.memory.engine().retry_left().await.unwrap();
+        space.memory.admin().engine().retry_left().await.unwrap();
         space.dream(DreamMode::Asked).await;
         let is_kept_answer = shown.contains("claims\\\": []") || shown.contains("\\\"relation\\\":\\\"name");
         let read = if is_kept_answer { Vec::new() } else { vec![(id, "barley".to_owned(), true)] };
@@ -319,7 +319,7 @@ async fn turns_for_which_no_answer_can_be_used_are_visible_and_block_no_others()
     let space = Space::new(Does::Says("I would rather not.".to_owned()));
     space.say(&evening("barley")).await;
     space.dream(DreamMode::Asked).await;
-    let left = space.memory.engine().dream_ledger(LedgerKind::Left).await.unwrap();
+    let left = space.memory.admin().engine().dream_ledger(LedgerKind::Left).await.unwrap();
     assert_eq!((left.len(), left[0].note.as_str()), (1, "no answer of the model could be used"));
     assert_eq!(space.asked().len(), 3);
     space.does(Does::Reads);
@@ -337,7 +337,7 @@ async fn a_forgotten_turn_takes_along_what_a_model_found_in_it() {
     assert_eq!(space.facts().await.len(), 2);
     let erased = space.memory.forget(Selector::Events(vec![id])).await.unwrap();
     assert!(erased.verified, "{erased:?}");
-    let _tended = space.memory.engine().maintain(&OwnerId::new("tender").unwrap()).await.unwrap();
+    let _tended = space.memory.admin().engine().maintain(&OwnerId::new("tender").unwrap()).await.unwrap();
     assert_eq!(space.facts().await, [(other, "walnut".to_owned(), true)]);
     assert!(space.is_what_the_log_gives().await);
 }

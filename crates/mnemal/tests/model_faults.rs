@@ -126,15 +126,18 @@ async fn no_fault_of_an_endpoint_reaches_the_memory() {
     for (name, told, outcome) in faults() {
         let (memory, server, id) = memory(told).await;
         for _ in 0..4 {
-            assert!(memory.extract_with_model(id).await.is_err(), "{name}: it is never an empty list");
+            assert!(
+                memory.facts().extract_with_model(id).await.is_err(),
+                "{name}: it is never an empty list"
+            );
         }
-        let status = memory.engine().model_status().await.unwrap();
+        let status = memory.admin().engine().model_status().await.unwrap();
         let outcomes: Vec<CallOutcome> = status.calls.iter().map(|calls| calls.outcome).collect();
         assert_eq!(outcomes, [outcome], "{name}");
         let asked = server.received().len();
         assert!(asked > 0 && asked <= 12, "{name}: {asked} requests");
         assert!(status.spent.requests <= 12, "{name}: {status:?}");
-        assert_eq!(memory.stats().await.unwrap().head.count(), 1, "{name}: nothing is stored");
+        assert_eq!(memory.admin().stats().await.unwrap().head.count(), 1, "{name}: nothing is stored");
         let found = memory.recall("Lyon").await.unwrap();
         assert_eq!((found.value.hits.len(), found.gaps), (1, Vec::new()), "{name}");
         assert_eq!(memory.context("Where do I sleep?").await.unwrap().gaps, [], "{name}");
@@ -146,7 +149,7 @@ async fn no_fault_of_an_endpoint_reaches_the_memory() {
 async fn a_check_tells_what_is_wrong_and_says_nothing_of_the_memory() {
     for (name, told, outcome) in faults() {
         let (memory, server, _) = memory(told).await;
-        let answer = memory.engine().check_model().await;
+        let answer = memory.admin().engine().check_model().await;
         assert_eq!(answer.is_ok(), outcome == CallOutcome::Answered, "{name}");
         assert!(server.received().iter().all(|heard| !heard.body.contains("Lyon")), "{name}");
         assert!((1..=2).contains(&server.received().len()), "{name}");
@@ -167,11 +170,11 @@ async fn what_an_endpoint_says_beside_a_true_claim_does_no_harm() {
         )),
     ] {
         let (memory, server, id) = memory(told).await;
-        let found = memory.extract_with_model(id).await.unwrap();
+        let found = memory.facts().extract_with_model(id).await.unwrap();
         assert_eq!((found.facts.len(), server.received().len()), (1, 1));
     }
     let (memory, server, id) = memory(claims(&[])).await;
-    assert_eq!(memory.extract_with_model(id).await.unwrap().facts, [], "nothing is an answer too");
+    assert_eq!(memory.facts().extract_with_model(id).await.unwrap().facts, [], "nothing is an answer too");
     assert_eq!(server.received().len(), 1);
 }
 
@@ -182,15 +185,15 @@ const NEAR: [&str; 2] = [
 const BOTH: &str = "On Friday, as always, Anna keeps the spare key of the boat house in the blue tin.";
 
 async fn dream(memory: &Memory) -> DreamCycle {
-    memory.engine().dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap()
+    memory.admin().engine().dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap()
 }
 
 async fn facts(memory: &Memory) -> Vec<Fact> {
-    memory.graph().await.unwrap().value.history(&FactFilter::all()).await.unwrap()
+    memory.facts().graph().await.unwrap().value.history(&FactFilter::all()).await.unwrap()
 }
 
 async fn rows(memory: &Memory) -> Vec<Learning> {
-    memory.all_learnings(&LearningFilter::all()).await.unwrap()
+    memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap()
 }
 
 // proves: AD-35, BA-18, DF-65, DF-66 (what no answer helps is left with its reason, and asked for again when a person says so)
@@ -204,7 +207,7 @@ async fn no_fault_of_an_endpoint_reaches_the_notes_or_is_paid_for_again_and_agai
         let before = rows(&memory).await;
         let first = dream(&memory).await;
         assert_eq!((first.accepted().count(), first.archived, first.created), (0, 0, 0), "{name}");
-        let left = memory.engine().dream_ledger(LedgerKind::Left).await.unwrap();
+        let left = memory.admin().engine().dream_ledger(LedgerKind::Left).await.unwrap();
         let asked = server.received().len();
         // An unreachable endpoint, or one that rejects everything, is asked again in the next cycle; one with unusable output is
         // not.
@@ -226,7 +229,7 @@ async fn no_fault_of_an_endpoint_reaches_the_notes_or_is_paid_for_again_and_agai
         }
         if is_left {
             assert_eq!(server.received().len(), asked, "{name}: it is left alone");
-            assert_eq!(memory.engine().retry_left().await.unwrap(), 1, "{name}");
+            assert_eq!(memory.admin().engine().retry_left().await.unwrap(), 1, "{name}");
             dream(&memory).await;
             assert_eq!(server.received().len(), 2 * asked, "{name}: a person has it asked again");
         }
@@ -249,7 +252,7 @@ async fn no_fault_of_an_endpoint_makes_up_a_fact_of_a_turn_that_the_rules_left()
         assert_eq!(facts(&memory).await, before, "{name}");
         let requests = server.received().len();
         assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
-        assert_eq!(memory.stats().await.unwrap().head.count(), 1, "{name}: nothing is stored");
+        assert_eq!(memory.admin().stats().await.unwrap().head.count(), 1, "{name}: nothing is stored");
         assert_eq!(memory.recall("Lyon").await.unwrap().value.hits.len(), 1, "{name}");
     }
 }
@@ -260,16 +263,16 @@ async fn no_fault_of_an_endpoint_reaches_the_text_of_a_summary() {
         let (memory, server, _) = served(told, Pass::Texts).await;
         let _second =
             memory.log(Message::user("Carla repaired the engine of the boat in Porto.")).await.unwrap();
-        let _gaps = memory.engine().refresh_summaries().await.unwrap();
-        let before = memory.summary(&NodePath::Root, None).await.unwrap().value;
+        let _gaps = memory.admin().engine().refresh_summaries().await.unwrap();
+        let before = memory.summaries().get(&NodePath::Root, None).await.unwrap().value;
         for _ in 0..4 {
             let cycle = dream(&memory).await;
             assert_eq!((cycle.accepted().count(), cycle.failed.len() <= 1), (0, true), "{name}: {cycle:?}");
         }
-        assert_eq!(memory.summary(&NodePath::Root, None).await.unwrap().value, before, "{name}");
+        assert_eq!(memory.summaries().get(&NodePath::Root, None).await.unwrap().value, before, "{name}");
         let requests = server.received().len();
         assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
-        assert_eq!(memory.stats().await.unwrap().head.count(), 2, "{name}: nothing is stored");
+        assert_eq!(memory.admin().stats().await.unwrap().head.count(), 2, "{name}: nothing is stored");
         assert_eq!(memory.context("Where do I sleep?").await.unwrap().gaps, [], "{name}");
     }
 }
@@ -287,7 +290,7 @@ async fn no_fault_of_an_endpoint_files_or_puts_away_a_note() {
         assert_eq!(rows(&memory).await, before, "{name}");
         let requests = server.received().len();
         assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
-        assert_eq!(memory.stats().await.unwrap().head.count(), 2, "{name}: nothing is stored");
+        assert_eq!(memory.admin().stats().await.unwrap().head.count(), 2, "{name}: nothing is stored");
     }
 }
 
@@ -312,7 +315,7 @@ async fn no_fault_of_an_endpoint_teaches_anything_of_a_task() {
         assert_eq!(rows(&memory).await, before, "{name}");
         let requests = server.received().len();
         assert!(requests > 0 && requests <= 12, "{name}: {requests} requests");
-        assert_eq!(memory.stats().await.unwrap().head.count(), 4, "{name}: nothing is stored");
+        assert_eq!(memory.admin().stats().await.unwrap().head.count(), 4, "{name}: nothing is stored");
     }
 }
 
@@ -326,11 +329,11 @@ async fn an_endpoint_that_nobody_listens_at_changes_nothing() {
         assert_eq!(memory.remember(text).await.unwrap().gaps, []);
     }
     let before = rows(&memory).await;
-    assert!(memory.extract_with_model(id).await.is_err());
+    assert!(memory.facts().extract_with_model(id).await.is_err());
     let cycle = dream(&memory).await;
     assert_eq!((cycle.accepted().count(), cycle.failed.len()), (0, 1), "{cycle:?}");
     assert_eq!(rows(&memory).await, before);
-    assert!(memory.engine().model_status().await.unwrap().spent.requests <= 12);
+    assert!(memory.admin().engine().model_status().await.unwrap().spent.requests <= 12);
 }
 
 /// Text around a valid merge does no harm, and a recovered endpoint is used again.

@@ -97,7 +97,7 @@ impl Space {
 
     async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
-        self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
+        self.memory.admin().engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
 
     fn asked(&self) -> Vec<String> {
@@ -117,12 +117,12 @@ impl Space {
     }
 
     async fn is_what_the_log_gives(&self) -> bool {
-        self.memory.engine().rebuild(Layer::Learnings, RebuildMode::Check).await.unwrap().rows == 0
+        self.memory.admin().engine().rebuild(Layer::Learnings, RebuildMode::Check).await.unwrap().rows == 0
     }
 }
 
 async fn rows(memory: &Memory) -> Vec<Learning> {
-    let mut rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
+    let mut rows = memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
     rows.sort_by_key(|row| (row.created_at, row.id));
     rows
 }
@@ -172,11 +172,11 @@ async fn what_was_learnt_of_a_task_is_taken_back_and_not_learnt_again() {
     let before = rows(&space.memory).await;
     let event = space.dream(DreamMode::Asked).await.judged[0].event.unwrap();
     space.clock.advance(Duration::from_secs(1));
-    let undo = space.memory.undoing(event).await.unwrap();
-    assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
+    let undo = space.memory.facts().undoing(event).await.unwrap();
+    assert_eq!(space.memory.facts().decide(undo).await.unwrap().gaps, []);
     assert_eq!(rows(&space.memory).await, before);
     assert!(space.is_what_the_log_gives().await);
-    space.memory.engine().retry_left().await.unwrap();
+    space.memory.admin().engine().retry_left().await.unwrap();
     let again = space.dream(DreamMode::Asked).await;
     assert_eq!(again.judged[0].refused, Some(Refusal::TakenBack), "{again:?}");
     assert_eq!(rows(&space.memory).await, before);
@@ -246,11 +246,12 @@ async fn what_was_learnt_of_a_task_is_exported_and_read_again_without_a_model() 
     space.task("T1").await;
     space.dream(DreamMode::Asked).await;
     let mut log = Vec::new();
-    space.memory.export(&mut log).await.unwrap();
+    space.memory.admin().export(&mut log).await.unwrap();
     let without = Engine::builder().in_memory().unwrap();
     let other = without.memory(Scope::whole(SpaceId::new("test").unwrap()));
     let options = ImportOptions::new("export.jsonl", without.now());
-    let read = other.import(log.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await.unwrap();
+    let read =
+        other.events().import(log.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await.unwrap();
     assert_eq!(read.gaps, []);
     assert_eq!(rows(&other).await, rows(&space.memory).await);
     assert!(

@@ -81,7 +81,7 @@ impl Host {
             roles: Within::Only(vec![Role::User, Role::Assistant]),
             ..EventFilter::live()
         };
-        let mut last = self.memory.latest(&said, NonZeroUsize::new(LAST).unwrap()).await.unwrap();
+        let mut last = self.memory.events().latest(&said, NonZeroUsize::new(LAST).unwrap()).await.unwrap();
         last.reverse();
         let line =
             |event: &mnemal::Event| format!("{}: {}\n", event.role.as_str(), event.body().unwrap().content);

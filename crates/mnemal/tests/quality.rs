@@ -51,7 +51,14 @@ impl Space {
     }
 
     async fn measured(&self) -> HashMap<&'static str, QualityMeasure> {
-        self.memory.quality().await.unwrap().into_iter().map(|measure| (measure.name, measure)).collect()
+        self.memory
+            .admin()
+            .quality()
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|measure| (measure.name, measure))
+            .collect()
     }
 }
 
@@ -105,7 +112,7 @@ async fn a_clean_space_has_every_measure_and_no_finding() {
         space.clock.advance(Duration::from_mins(1));
         let _context = space.memory.context("When are boots counted?").await.unwrap();
     }
-    let _late = space.memory.engine().fold_within(Duration::from_mins(10)).await;
+    let _late = space.memory.admin().engine().fold_within(Duration::from_mins(10)).await;
     let measured = space.measured().await;
     for name in NAMES {
         assert!(!measured[name].is_finding, "{:?}", measured[name]);
@@ -155,7 +162,7 @@ async fn every_fault_that_is_planted_is_measured() {
     for _echo in 0..40 {
         space.say(here(Message::assistant(told))).await;
     }
-    let at = space.memory.engine().now();
+    let at = space.memory.admin().engine().now();
     let gone = EventId(99);
     let orphan = learning(5, "orphan", gone, at).unwrap();
     let mut disputed = fact(2, 1, "lives_in", page, at).unwrap();

@@ -19,8 +19,8 @@ mod tests {
         let memory = build(file).unwrap().memory(Scope::whole(SpaceId::new("test").unwrap()));
         let said = memory.log(Message::user("I live in Oslo.")).await.unwrap();
         assert!(said.gaps.is_empty());
-        assert!(memory.graph().await.unwrap().gaps.is_empty());
-        let by = memory.engine().graph_state().await.unwrap().edition.producer.unwrap().id;
+        assert!(memory.facts().graph().await.unwrap().gaps.is_empty());
+        let by = memory.admin().engine().graph_state().await.unwrap().edition.producer.unwrap().id;
         assert!(by.contains("extract/rules + reader "), "{by}");
     }
 

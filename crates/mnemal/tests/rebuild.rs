@@ -55,8 +55,8 @@ async fn tell(memory: &Memory) {
     assert!(memory.remember("the till is red").await.unwrap().gaps.is_empty());
     // On a slow machine one call does not read the whole log.
     loop {
-        assert!(memory.graph().await.unwrap().gaps.is_empty());
-        let health = memory.engine().health().await.unwrap();
+        assert!(memory.facts().graph().await.unwrap().gaps.is_empty());
+        let health = memory.admin().engine().health().await.unwrap();
         if health.parts.iter().all(|part| part.layer != Layer::Graph || part.behind == 0) {
             return;
         }
@@ -73,7 +73,7 @@ async fn every_layer_is_what_the_log_gives_and_is_again_after_a_rebuild() {
     let store = Arc::new(MemoryStore::new());
     let memory = space(&store, Arc::new(RuleExtractor::new()));
     tell(&memory).await;
-    let (rows, engine) = (dump(&store).await, memory.engine());
+    let (rows, engine) = (dump(&store).await, memory.admin().engine());
     assert!(rows.facts.len() > 3, "{rows:?}");
     for _ in 0..2 {
         for layer in LAYERS {
@@ -105,8 +105,8 @@ async fn a_forget_leaves_nothing_and_brings_back_what_rests_on_others() {
     let first = memory.log(Message::user("I live in Oslo.")).await.unwrap().value.id;
     tell(&memory).await;
     memory.forget(Selector::Events(vec![first])).await.unwrap();
-    let as_of = AsOf { world: memory.engine().now(), belief: Timestamp::MAX };
-    let graph = memory.graph().await.unwrap();
+    let as_of = AsOf { world: memory.admin().engine().now(), belief: Timestamp::MAX };
+    let graph = memory.facts().graph().await.unwrap();
     let facts = graph.history(&FactFilter::all()).await.unwrap();
     assert!(facts.iter().all(|fact| fact.supports.iter().all(|one| one.source.event != first)));
     assert!(
@@ -116,8 +116,8 @@ async fn a_forget_leaves_nothing_and_brings_back_what_rests_on_others() {
             .unwrap()
             .is_empty()
     );
-    assert!(!memory.engine().graph_state().await.unwrap().is_due);
-    assert_eq!(memory.engine().rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().rows, 0);
+    assert!(!memory.admin().engine().graph_state().await.unwrap().is_due);
+    assert_eq!(memory.admin().engine().rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().rows, 0);
 }
 
 /// The rules as another version, which panic on a word while the flag is set.
@@ -143,7 +143,7 @@ async fn upkeep_exchanges_the_rows_of_another_version_and_says_what_could_not_be
     let is_failing = Arc::new(AtomicBool::new(true));
     let next = Arc::new(Next(RuleExtractor::new(), Arc::clone(&is_failing)));
     let memory = switching(&store, next, UpgradePolicy::Auto);
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let old = dump(&store).await;
     assert!(engine.graph_state().await.unwrap().is_due);
     let compared = engine.rebuild(Layer::Graph, RebuildMode::Check).await.unwrap().difference.unwrap();
@@ -187,7 +187,7 @@ async fn rows_that_another_version_reads_otherwise_stay_until_somebody_agrees() 
     tell(&space(&store, Arc::new(RuleExtractor::new()))).await;
     let old = dump(&store).await;
     let memory = space(&store, Arc::new(Fewer(RuleExtractor::new(), "tea")));
-    let (engine, owner) = (memory.engine(), OwnerId::new("a").unwrap());
+    let (engine, owner) = (memory.admin().engine(), OwnerId::new("a").unwrap());
     for _ in 0..3 {
         assert_eq!(engine.maintain(&owner).await.unwrap().unrenewed, 0);
         assert_eq!(dump(&store).await, old, "no row changes by itself");
@@ -199,7 +199,7 @@ async fn rows_that_another_version_reads_otherwise_stay_until_somebody_agrees() 
         assert_eq!(difference.by.unwrap().id, "graph without tea 1");
     }
     let _ack = memory.log(Message::user("I live in Bergen. I like coffee.")).await.unwrap();
-    assert!(memory.graph().await.unwrap().gaps.is_empty());
+    assert!(memory.facts().graph().await.unwrap().gaps.is_empty());
     let with_new = dump(&store).await;
     assert!(with_new.facts.len() > old.facts.len(), "the new version reads what is new");
     assert!(engine.graph_state().await.unwrap().is_held);
@@ -215,7 +215,7 @@ async fn rows_that_another_version_reads_alike_are_its_own_without_a_question() 
     let store = Arc::new(MemoryStore::new());
     tell(&space(&store, Arc::new(RuleExtractor::new()))).await;
     let memory = space(&store, Arc::new(Fewer(RuleExtractor::new(), "a word that nobody says")));
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     assert!(engine.graph_state().await.unwrap().is_held, "it is not known yet");
     assert_eq!(engine.maintain(&OwnerId::new("a").unwrap()).await.unwrap().unrenewed, 0);
     assert!(!engine.graph_state().await.unwrap().is_due);
@@ -229,7 +229,7 @@ async fn a_forget_makes_the_rows_anew_with_the_version_that_is_there() {
     let oslo = first.log(Message::user("I live in Oslo.")).await.unwrap().value.id;
     tell(&first).await;
     let memory = space(&store, Arc::new(Fewer(RuleExtractor::new(), "tea")));
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     assert!(engine.graph_state().await.unwrap().is_held);
     memory.forget(Selector::Events(vec![oslo])).await.unwrap();
     assert!(!engine.graph_state().await.unwrap().is_due);
@@ -276,7 +276,7 @@ async fn a_rule_is_withdrawn_as_if_it_had_never_been_when_somebody_agrees() {
     };
     assert!(by(&old) > 0);
     let memory = without(&store, &[LIVES]);
-    let (engine, owner) = (memory.engine(), OwnerId::new("a").unwrap());
+    let (engine, owner) = (memory.admin().engine(), OwnerId::new("a").unwrap());
     assert_eq!(engine.maintain(&owner).await.unwrap().unrenewed, 0);
     assert_eq!(dump(&store).await, old, "no row changes by itself");
     let state = engine.graph_state().await.unwrap();
@@ -288,8 +288,8 @@ async fn a_rule_is_withdrawn_as_if_it_had_never_been_when_somebody_agrees() {
     assert_eq!(new, folded(&store, RuleExtractor::new().without([LIVES])).await);
     // New turns are also read without the rule, and after an undo with it.
     let _ack = memory.log(Message::user("I live in Bergen.")).await.unwrap();
-    assert!(memory.graph().await.unwrap().gaps.is_empty());
+    assert!(memory.facts().graph().await.unwrap().gaps.is_empty());
     assert_eq!(by(&dump(&store).await), 0);
-    without(&store, &[]).engine().rebuild(Layer::Graph, RebuildMode::Anew).await.unwrap();
+    without(&store, &[]).admin().engine().rebuild(Layer::Graph, RebuildMode::Anew).await.unwrap();
     assert_eq!(dump(&store).await, folded(&store, RuleExtractor::new()).await);
 }

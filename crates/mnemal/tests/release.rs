@@ -46,13 +46,13 @@ impl Space {
 
     async fn release(&self, event: EventId) -> ReleaseOutcome {
         self.clock.advance(Duration::from_mins(1));
-        self.memory.release(event).await.unwrap().value
+        self.memory.events().release(event).await.unwrap().value
     }
 
     async fn take_back(&self, decision: EventId) {
         self.clock.advance(Duration::from_mins(1));
-        let undo = self.memory.undoing(decision).await.unwrap();
-        let _ack = self.memory.decide(undo).await.unwrap();
+        let undo = self.memory.facts().undoing(decision).await.unwrap();
+        let _ack = self.memory.facts().decide(undo).await.unwrap();
     }
 
     /// Returns the hits for the words of the text.
@@ -63,18 +63,18 @@ impl Space {
     }
 
     async fn notes(&self) -> Vec<(String, LearningKind, Level)> {
-        let notes = self.memory.notes(&LearningFilter::all()).await.unwrap();
+        let notes = self.memory.preferences().notes(&LearningFilter::all()).await.unwrap();
         notes.into_iter().map(|note| (note.content.clone(), note.kind, note.level)).collect()
     }
 
     async fn exported(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        let _done = self.memory.export(&mut out).await.unwrap();
+        let _done = self.memory.admin().export(&mut out).await.unwrap();
         out
     }
 
     async fn is_what_the_log_gives(&self) {
-        let engine = self.memory.engine();
+        let engine = self.memory.admin().engine();
         for layer in [Layer::Learnings, Layer::Graph, Layer::Summaries] {
             assert_eq!(engine.rebuild(layer, RebuildMode::Check).await.unwrap().rows, 0, "{layer:?}");
         }
@@ -86,23 +86,23 @@ async fn what_is_released_is_used_at_its_own_level_until_that_is_taken_back() {
     let space = Space::new();
     let _plain = space.say(Message::user("The lamp on the pier is green.")).await;
     let held = space.say(Message::document(ORDERS)).await;
-    let before = space.memory.get(held).await.unwrap();
+    let before = space.memory.events().get(held).await.unwrap();
     assert!(before.quarantined.is_some());
     assert_eq!(space.found().await, [EventId(0); 0]);
-    assert_eq!(space.memory.audit().await.unwrap().held_back.len(), 1);
+    assert_eq!(space.memory.admin().audit().await.unwrap().held_back.len(), 1);
     for _ in 0..2 {
         let released = space.release(held).await;
         assert_eq!((released.event, released.created), (held, true));
         assert_eq!(space.found().await, [released.copy]);
-        let copy = space.memory.get(released.copy).await.unwrap();
+        let copy = space.memory.events().get(released.copy).await.unwrap();
         assert_eq!((copy.level, copy.trust, &copy.quarantined), (before.level, before.trust, &None));
         let (said, again) = (before.body().unwrap(), copy.body().unwrap());
         assert_eq!(
             (&said.content, &said.session, said.occurred_at),
             (&again.content, &again.session, again.occurred_at)
         );
-        assert_eq!(space.memory.get(held).await.unwrap(), before, "it stays as it is");
-        assert_eq!(space.memory.audit().await.unwrap().held_back, []);
+        assert_eq!(space.memory.events().get(held).await.unwrap(), before, "it stays as it is");
+        assert_eq!(space.memory.admin().audit().await.unwrap().held_back, []);
         let context = space.memory.context("harbour ledger Bo Lindqvist").await.unwrap();
         let line = context.receipt.lines.iter().find(|line| line.sources[0].event == released.copy).unwrap();
         assert_eq!(line.level, Level::External);
@@ -110,15 +110,15 @@ async fn what_is_released_is_used_at_its_own_level_until_that_is_taken_back() {
         space.is_what_the_log_gives().await;
         space.take_back(released.decision).await;
         assert_eq!(space.found().await, [EventId(0); 0]);
-        assert!(space.memory.get(released.copy).await.unwrap().body().is_none());
-        assert_eq!(space.memory.get(held).await.unwrap(), before);
-        assert_eq!(space.memory.audit().await.unwrap().held_back[0].events, [held]);
+        assert!(space.memory.events().get(released.copy).await.unwrap().body().is_none());
+        assert_eq!(space.memory.events().get(held).await.unwrap(), before);
+        assert_eq!(space.memory.admin().audit().await.unwrap().held_back[0].events, [held]);
         space.take_back(released.decision).await;
         space.is_what_the_log_gives().await;
     }
     // Undoing a release does not prevent storing the same text again.
     let again = space.say(Message::document(ORDERS)).await;
-    assert!(space.memory.get(again).await.unwrap().quarantined.is_some());
+    assert!(space.memory.events().get(again).await.unwrap().quarantined.is_some());
 }
 
 #[tokio::test]
@@ -141,13 +141,13 @@ async fn only_what_is_held_back_is_released_and_by_nobody_but_the_user() {
     let space = Space::new();
     let plain = space.say(Message::user("The lamp on the pier is green.")).await;
     let held = space.say(Message::document(ORDERS)).await;
-    assert_eq!(space.memory.release(plain).await.unwrap_err().kind(), ErrorKind::Invalid);
-    assert_eq!(space.memory.release(EventId(9)).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(space.memory.events().release(plain).await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(space.memory.events().release(EventId(9)).await.unwrap_err().kind(), ErrorKind::NotFound);
     let forged = || Decision::Release { event: held, copy: plain };
-    assert_eq!(space.memory.decide_by_agent(forged()).await.unwrap_err().kind(), ErrorKind::Invalid);
-    assert_eq!(space.memory.decide(forged()).await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(space.memory.facts().decide_by_agent(forged()).await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(space.memory.facts().decide(forged()).await.unwrap_err().kind(), ErrorKind::Invalid);
     drop(space.memory.forget(Selector::Events(vec![held])).await.unwrap());
-    assert_eq!(space.memory.release(held).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(space.memory.events().release(held).await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[tokio::test]
@@ -175,12 +175,13 @@ async fn a_release_goes_with_an_export_and_is_taken_back_where_it_is_read() {
     let released = space.release(held).await;
     let exported = space.exported().await;
     let other = Space::with_key(6);
-    let options = ImportOptions::new("export.jsonl", other.memory.engine().now());
-    let read = other.memory.import(exported.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await;
+    let options = ImportOptions::new("export.jsonl", other.memory.admin().engine().now());
+    let read =
+        other.memory.events().import(exported.as_slice(), ImportFormat::Mnemal, options, &mut |_| {}).await;
     assert_eq!(read.unwrap().value.taken.stored, 3);
     assert_eq!(other.found().await, [released.copy]);
-    assert!(!other.memory.release(held).await.unwrap().created);
+    assert!(!other.memory.events().release(held).await.unwrap().created);
     other.take_back(released.decision).await;
     assert_eq!(other.found().await, [EventId(0); 0]);
-    assert!(other.memory.get(held).await.unwrap().body().is_some());
+    assert!(other.memory.events().get(held).await.unwrap().body().is_some());
 }

@@ -40,17 +40,21 @@ impl Space {
     }
 
     async fn maintain(&self) -> u64 {
-        self.memory.engine().maintain(&OwnerId::new("a").unwrap()).await.unwrap().value.outdated
+        self.memory.admin().engine().maintain(&OwnerId::new("a").unwrap()).await.unwrap().value.outdated
     }
 
     async fn is_there(&self, id: EventId) -> bool {
-        self.memory.get(id).await.unwrap().body().is_some()
+        self.memory.events().get(id).await.unwrap().body().is_some()
     }
 
     async fn decisions(&self) -> usize {
         let many = std::num::NonZeroUsize::new(1_000).unwrap();
-        let events =
-            self.memory.scan(&EventFilter::all(), mnemal::events::Cursor::START, many).await.unwrap();
+        let events = self
+            .memory
+            .events()
+            .scan(&EventFilter::all(), mnemal::events::Cursor::START, many)
+            .await
+            .unwrap();
         let is_forget = |kind: &EventKind| matches!(kind, EventKind::Decision(Decision::Forget(_)));
         events.iter().filter_map(mnemal::Event::body).filter(|kept| is_forget(&kept.kind)).count()
     }
@@ -75,10 +79,10 @@ async fn each_kind_is_kept_for_its_time_and_what_carries_something_stays() {
     let rain = space.say(tool("Rain from noon on in the valley.")).await;
     let key = NoteKey::new("gate").unwrap();
     let note = space.memory.remember("The gate is green.").key(key).by_user().await.unwrap().value.event;
-    assert!(space.memory.graph().await.unwrap().gaps.is_empty());
+    assert!(space.memory.facts().graph().await.unwrap().gaps.is_empty());
     assert_eq!(space.maintain().await, 0);
     space.clock.advance(8 * DAY);
-    assert_eq!(space.memory.outdated().await.unwrap(), [rain]);
+    assert_eq!(space.memory.events().outdated().await.unwrap(), [rain]);
     assert_eq!(space.maintain().await, 1);
     assert!(!space.is_there(rain).await && space.is_there(idle).await);
     space.clock.advance(31 * DAY);
@@ -102,13 +106,13 @@ async fn beyond_the_number_the_oldest_goes_first_and_what_carries_something_last
     for n in 0..4 {
         turns.push(space.say(Message::user(format!("On day {n} the pond was still."))).await);
     }
-    assert!(space.memory.graph().await.unwrap().gaps.is_empty());
-    assert_eq!(space.memory.outdated().await.unwrap(), turns[..2]);
+    assert!(space.memory.facts().graph().await.unwrap().gaps.is_empty());
+    assert_eq!(space.memory.events().outdated().await.unwrap(), turns[..2]);
     let few = Space::new(RetentionSettings { max_events: 1, ..RetentionSettings::default() });
     let oslo = few.say(Message::user("I live in Oslo.")).await;
     let pond = few.say(Message::user("The pond was still.")).await;
-    assert!(few.memory.graph().await.unwrap().gaps.is_empty());
-    assert_eq!(few.memory.outdated().await.unwrap(), [pond]);
+    assert!(few.memory.facts().graph().await.unwrap().gaps.is_empty());
+    assert_eq!(few.memory.events().outdated().await.unwrap(), [pond]);
     assert!(few.is_there(oslo).await && space.is_there(carrying).await);
     few.clock.advance(400 * DAY);
     assert_eq!(few.maintain().await, 0, "it is off until it is asked for");

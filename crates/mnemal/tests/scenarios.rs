@@ -27,11 +27,11 @@ async fn scenarios(memory: &Memory) {
         .unwrap();
     let found = memory.recall("when do deploys happen").await.unwrap();
     assert_eq!(found.hits[0].event.body().unwrap().content, "Deploys happen on Tuesdays.");
-    let note = memory.learning("deploys").await.unwrap();
+    let note = memory.preferences().learning("deploys").await.unwrap();
     assert!((note.importance.get() - 0.8).abs() < 1e-6);
 
     let _again = memory.remember("Deploys happen on Mondays.").key(key("deploys")).by_user().await.unwrap();
-    let note = memory.learning("deploys").await.unwrap();
+    let note = memory.preferences().learning("deploys").await.unwrap();
     assert_eq!((note.content.as_str(), note.version), ("Deploys happen on Mondays.", 2));
 
     let preference = memory.remember("Answers in English, please.").key(key("language"));
@@ -40,8 +40,8 @@ async fn scenarios(memory: &Memory) {
     let names = |rows: Vec<mnemal::Learning>| {
         rows.into_iter().map(|row| row.key.unwrap().to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(names(memory.notes(&of(LearningKind::Note)).await.unwrap()), ["deploys"]);
-    assert_eq!(names(memory.notes(&of(LearningKind::Preference)).await.unwrap()), ["language"]);
+    assert_eq!(names(memory.preferences().notes(&of(LearningKind::Note)).await.unwrap()), ["deploys"]);
+    assert_eq!(names(memory.preferences().notes(&of(LearningKind::Preference)).await.unwrap()), ["language"]);
     let notes = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
     let hits = memory.recall("deploys").filter(notes).await.unwrap().value.hits;
     assert!(!hits.is_empty() && hits.iter().all(|hit| hit.event.role == Role::Decision));
@@ -59,7 +59,7 @@ async fn scenarios(memory: &Memory) {
         assert!(memory.forget(Selector::Key(key(name))).await.unwrap().verified, "{name}");
     }
     assert!(memory.recall("when do deploys happen").await.unwrap().hits.is_empty());
-    assert_eq!(memory.notes(&LearningFilter::all()).await.unwrap(), []);
+    assert_eq!(memory.preferences().notes(&LearningFilter::all()).await.unwrap(), []);
     let context = memory.context("when do deploys happen").format(headed).await.unwrap();
     assert!(!context.text.contains("## Memory Context"), "{}", context.text);
 }

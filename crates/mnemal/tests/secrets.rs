@@ -39,10 +39,15 @@ async fn plant(memory: &Memory, rule: &str, planted: &synth::SyntheticSecret) {
     let neutral = serde_json::json!({"id": rule, "conv": "c", "session": "s", "ts": null, "speaker": "Ada", "text": said});
     let openai = serde_json::json!({"role": "user", "content": said});
     for (line, format) in [(neutral, ImportFormat::Neutral), (openai, ImportFormat::OpenAi)] {
-        let options =
-            ImportOptions { origin: OwnHistory::Yes, ..ImportOptions::new(rule, memory.engine().now()) };
-        let _report =
-            memory.import(Cursor::new(format!("{line}\n")), format, options, &mut |_| ()).await.unwrap();
+        let options = ImportOptions {
+            origin: OwnHistory::Yes,
+            ..ImportOptions::new(rule, memory.admin().engine().now())
+        };
+        let _report = memory
+            .events()
+            .import(Cursor::new(format!("{line}\n")), format, options, &mut |_| ())
+            .await
+            .unwrap();
     }
 }
 
@@ -60,7 +65,7 @@ async fn a_secret_of_every_kind_reaches_no_byte_of_the_space() {
     }
     let context = memory.context("what are the keys and passwords").await.unwrap();
     let mut export = Vec::new();
-    let _exported = memory.export(&mut export).await.unwrap();
+    let _exported = memory.admin().export(&mut export).await.unwrap();
     let mut places = bytes(home.path());
     places.push(("the export".to_owned(), export));
     places.push(("a context".to_owned(), context.text.clone().into_bytes()));
@@ -69,7 +74,7 @@ async fn a_secret_of_every_kind_reaches_no_byte_of_the_space() {
             assert!(!holds(bytes, &planted.secret), "{rule} in {place}");
         }
     }
-    let stored = memory.stats().await.unwrap();
+    let stored = memory.admin().stats().await.unwrap();
     assert!(stored.head.count() >= 9 * rules.len() as u64, "the events themselves are kept");
 }
 

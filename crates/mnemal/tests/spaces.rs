@@ -145,7 +145,7 @@ async fn the_longest_unused_space_is_closed_and_one_that_is_held_never_is() {
     assert_eq!(held.recall("cobalt").await.unwrap().hits.len(), 1);
     for space in ["a", "b", "c", "d"] {
         let memory = home.space(space).await;
-        let events = memory.latest(&EventFilter::all(), std::num::NonZeroUsize::MAX).await.unwrap();
+        let events = memory.events().latest(&EventFilter::all(), std::num::NonZeroUsize::MAX).await.unwrap();
         assert_eq!(events.len(), 10);
         assert!(events.iter().all(|event| event.body().unwrap().content.starts_with(space)));
     }
@@ -169,7 +169,7 @@ async fn what_nobody_asked_for_in_a_minute_is_closed_when_something_is_opened() 
     home.clock.advance(Duration::from_secs(1));
     home.space("a").await;
     assert_eq!(home.spaces.n_open(), 2);
-    assert_eq!(held.stats().await.unwrap().head.count(), 0);
+    assert_eq!(held.admin().stats().await.unwrap().head.count(), 0);
 }
 
 #[tokio::test]
@@ -182,7 +182,7 @@ async fn callers_that_open_one_space_at_once_share_it() {
         assert!(!memory.unwrap().log(Message::user("here")).await.unwrap().duplicate);
     }
     assert_eq!(home.spaces.n_open(), 1);
-    assert_eq!(home.space("one").await.stats().await.unwrap().head.count(), 3);
+    assert_eq!(home.space("one").await.admin().stats().await.unwrap().head.count(), 3);
 }
 
 #[tokio::test]
@@ -196,8 +196,8 @@ async fn a_space_that_is_in_use_is_not_removed() {
     let other = Memory::open(home.path().join("spaces/web.db")).await.unwrap();
     let _ack = other.log(Message::user("and me")).await.unwrap();
     assert_eq!(home.spaces.remove(&name("web")).await.unwrap_err().kind(), ErrorKind::Conflict);
-    assert_eq!(home.space("web").await.stats().await.unwrap().head.count(), 2);
-    other.engine().close().await.unwrap();
+    assert_eq!(home.space("web").await.admin().stats().await.unwrap().head.count(), 2);
+    other.admin().engine().close().await.unwrap();
     home.spaces.remove(&name("web")).await.unwrap();
     assert_eq!(home.spaces.list().unwrap(), []);
 }
@@ -227,7 +227,7 @@ async fn a_read_also_asks_the_global_space_and_labels_what_it_says() {
     let global = home.telling(GLOBAL, "My staging password manager is called kestrel").await;
     preference(&global, "answers", "prefers short answers").await;
     let both = home.reading("web").await;
-    assert_eq!(both.secondary().map(ToString::to_string).collect::<Vec<_>>(), ["global"]);
+    assert_eq!(both.admin().secondary().map(ToString::to_string).collect::<Vec<_>>(), ["global"]);
     let found = both.recall("what is staging called").await.unwrap();
     let labels: Vec<Option<&str>> =
         found.hits.iter().map(|hit| hit.space.as_ref().map(SpaceId::as_str)).collect();
@@ -258,7 +258,7 @@ async fn each_hit_of_several_spaces_says_where_it_is_from_when_it_was_and_what_i
     for hit in &found.hits {
         let kept = hit.event.body().unwrap();
         let from = home.space(hit.space.as_ref().map_or("web", SpaceId::as_str)).await;
-        assert_eq!(from.get(hit.event.id).await.unwrap(), hit.event, "its id leads to its source");
+        assert_eq!(from.events().get(hit.event.id).await.unwrap(), hit.event, "its id leads to its source");
         assert_eq!(
             (kept.origin, hit.event.trust),
             (mnemal_core::Origin::UserDirect, mnemal_core::Trust::User)
@@ -303,8 +303,9 @@ async fn a_space_that_is_always_on_looks_for_insights_by_itself() {
             assert!(memory.remember(text).await.unwrap().created);
         }
         home.clock.advance(Duration::from_hours(1));
-        let _tended = memory.engine().maintain(&mnemal::types::OwnerId::new("test").unwrap()).await.unwrap();
-        let rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
+        let _tended =
+            memory.admin().engine().maintain(&mnemal::types::OwnerId::new("test").unwrap()).await.unwrap();
+        let rows = memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
         let insights = rows.iter().filter(|row| row.kind == LearningKind::Insight).count();
         assert_eq!(insights, expect, "{always_on:?}");
     }
@@ -326,7 +327,7 @@ async fn other_spaces_take_a_quarter_of_a_context_at_most() {
     }
     home.telling("web", "the deploy of the web service happens on Tuesdays").await;
     let memory = home.reading("web").await;
-    assert_eq!(memory.secondary().count(), 2);
+    assert_eq!(memory.admin().secondary().count(), 2);
     for budget in [300, 1_000, 4_000] {
         let context = memory.context("who reviews the deploy of a service?").budget(budget).await.unwrap();
         let theirs: u32 = lines(&context.text)
@@ -392,17 +393,17 @@ async fn a_space_that_was_not_granted_is_never_read() {
     let narrow = named.for_user(mnemal::UserId::new("ada").unwrap());
     assert_eq!(canaries(&narrow).await, Vec::<&str>::new());
     let others = [home.space("secret").await.for_session(session("another"))];
-    assert_eq!(canaries(&web.with_secondary(others)).await, ["web"]);
+    assert_eq!(canaries(&web.admin().with_secondary(others)).await, ["web"]);
 }
 
 #[tokio::test]
 async fn global_is_not_read_where_the_settings_say_no() {
     let home = Home::with(|settings| settings.read_global = false);
     home.telling(GLOBAL, "marzipan everywhere").await;
-    assert_eq!(home.reading("web").await.secondary().count(), 0);
+    assert_eq!(home.reading("web").await.admin().secondary().count(), 0);
     home.spaces.set_always_on(&name(GLOBAL), AlwaysOn::Yes).unwrap();
-    assert_eq!(home.reading("web").await.secondary().count(), 1);
-    assert_eq!(home.reading(GLOBAL).await.secondary().count(), 0);
+    assert_eq!(home.reading("web").await.admin().secondary().count(), 1);
+    assert_eq!(home.reading(GLOBAL).await.admin().secondary().count(), 0);
 }
 
 #[tokio::test]
@@ -415,14 +416,14 @@ async fn what_is_written_goes_to_one_space_whatever_is_read_beside_it() {
     let _context = memory.context("turn").await.unwrap();
     let hit = memory.recall("the global turn stays").await.unwrap().hits[0].clone();
     assert_eq!(hit.space, Some(name(GLOBAL)));
-    assert_eq!(memory.get(hit.event.id).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(memory.events().get(hit.event.id).await.unwrap_err().kind(), ErrorKind::NotFound);
     let gone = memory.forget(Selector::Events(vec![hit.event.id])).await;
     assert!(gone.is_err() || gone.unwrap().events == 0);
     let global = home.space(GLOBAL).await;
-    assert_eq!(global.stats().await.unwrap().head.count(), 1);
-    assert_eq!(global.notes(&LearningFilter::all()).await.unwrap().len(), 0);
+    assert_eq!(global.admin().stats().await.unwrap().head.count(), 1);
+    assert_eq!(global.preferences().notes(&LearningFilter::all()).await.unwrap().len(), 0);
     assert_eq!(global.recall("the global turn stays").await.unwrap().hits.len(), 1);
-    assert_eq!(home.space("web").await.notes(&LearningFilter::all()).await.unwrap().len(), 1);
+    assert_eq!(home.space("web").await.preferences().notes(&LearningFilter::all()).await.unwrap().len(), 1);
 }
 
 // proves: GB-20 (a space that fails is a gap)
@@ -441,8 +442,8 @@ async fn a_secondary_space_that_fails_is_a_gap() {
     assert!(context.text.contains("green") && context.gaps.iter().any(failed), "{:?}", context.gaps);
     // A space that is closed while in use fails at the query.
     let handbook = home.telling("handbook", "bridges are painted in May").await;
-    let web = home.space("web").await.with_secondary([handbook.clone()]);
-    handbook.engine().close().await.unwrap();
+    let web = home.space("web").await.admin().with_secondary([handbook.clone()]);
+    handbook.admin().engine().close().await.unwrap();
     let found = web.recall("is the bridge green?").await.unwrap();
     assert!(found.hits.len() == 1 && !found.gaps.is_empty(), "{:?}", found.gaps);
     let context = web.context("is the bridge green?").await.unwrap();
@@ -460,12 +461,12 @@ async fn what_a_session_was_shown_of_another_space_is_skipped_and_known_as_an_ec
     assert!(first.text.contains("green ink"), "{}", first.text);
     let second = ask().skip_injected().await.unwrap();
     assert!(!second.text.contains("green ink"), "{}", second.text);
-    let receipt = memory.receipt(first.receipt.id).await.unwrap();
+    let receipt = memory.admin().receipt(first.receipt.id).await.unwrap();
     assert_eq!(receipt.lines.len(), first.receipt.lines.len());
     let said = Message::assistant(format!("As you said: {WORDS}.")).session(session("now"));
     let acked = memory.log(said).await.unwrap();
     assert_eq!(acked.gaps, []);
-    let event = memory.get(acked.id).await.unwrap();
+    let event = memory.events().get(acked.id).await.unwrap();
     let echo = event.echo[0].of(&event.body().unwrap().content).unwrap();
     assert!(echo.starts_with("The harbour master"), "{echo}");
     // A process that reads only this space cannot see the texts, and is not affected by their ids.
@@ -541,7 +542,7 @@ async fn an_always_on_space_is_made_once_and_becomes_active_again_as_it_was() {
     drop(memory);
     for _ in 0..2 {
         let memory = home.spaces.use_always_on(&shop).await.unwrap();
-        assert_eq!(memory.stats().await.unwrap().head.count(), 1, "what it holds stays");
+        assert_eq!(memory.admin().stats().await.unwrap().head.count(), 1, "what it holds stays");
         let now = entry();
         assert_eq!((now.len(), now[0].always_on, now[0].always_on_since), (1, AlwaysOn::Yes, Some(made)));
         assert_eq!(now[0].consolidate_interval_mins, 45);
@@ -565,9 +566,9 @@ async fn cycles_keep_to_the_interval_of_their_space() {
         for _ in 0..60 {
             home.clock.advance(Duration::from_mins(1));
             let owner = mnemal::types::OwnerId::new("test").unwrap();
-            assert_eq!(memory.engine().maintain(&owner).await.unwrap().gaps, []);
+            assert_eq!(memory.admin().engine().maintain(&owner).await.unwrap().gaps, []);
         }
-        let book = memory.engine().dream_ledger(mnemal::events::LedgerKind::Cycle).await.unwrap();
+        let book = memory.admin().engine().dream_ledger(mnemal::events::LedgerKind::Cycle).await.unwrap();
         assert_eq!(book.len(), cycles, "{space}");
     }
 }
@@ -590,7 +591,7 @@ async fn every_always_on_space_is_attended_until_the_host_says_enough() {
     };
     let owner = mnemal::types::OwnerId::new("test").unwrap();
     let folded = async |space: &str| {
-        let rows = home.space(space).await.all_learnings(&LearningFilter::all()).await.unwrap();
+        let rows = home.space(space).await.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
         rows.iter().filter(|row| row.superseded_by.is_some()).count()
     };
     let both = async {

@@ -97,10 +97,10 @@ async fn a_cycle_is_one_line_of_numbers_without_content() {
         let _done = memory.remember(text).await.unwrap();
     }
     let owner = mnemal::types::OwnerId::new("test").unwrap();
-    memory.engine().dream(&owner, mnemal::dream::DreamMode::Asked).await.unwrap();
+    memory.admin().engine().dream(&owner, mnemal::dream::DreamMode::Asked).await.unwrap();
     let said = std::mem::take(&mut *lines.0.lock().unwrap());
     let [line] = said.as_slice() else { panic!("{said:?}") };
-    let ledger = memory.engine().last_cycle().await.unwrap().unwrap().counts;
+    let ledger = memory.admin().engine().last_cycle().await.unwrap().unwrap().counts;
     for (name, expect) in [
         ("live", Some(4)),
         ("reviewed", None),
@@ -119,7 +119,7 @@ async fn a_cycle_is_one_line_of_numbers_without_content() {
     }
     assert!(line["reviewed"].parse::<u64>().unwrap() >= 2, "{line:?}");
     assert_eq!(line.len(), 12, "and what it is");
-    memory.engine().dream(&owner, mnemal::dream::DreamMode::Asked).await.unwrap();
+    memory.admin().engine().dream(&owner, mnemal::dream::DreamMode::Asked).await.unwrap();
     let said = std::mem::take(&mut *lines.0.lock().unwrap());
     assert_eq!((said.len(), said[0]["created_since"].as_str()), (1, "0"));
 }
@@ -162,9 +162,9 @@ async fn each_operation_is_a_span_of_the_conventions_without_content() {
     let lines = context.receipt.lines.len();
     assert_eq!((name.as_str(), fields["gen_ai.memory.record.count"].parse()), ("search_memory", Ok(lines)));
     assert_eq!(fields.contains_key("mnemal.gaps"), !context.gaps.is_empty());
-    let _done = memory.decide(Decision::Archive(key.clone().into())).await.unwrap();
+    let _done = memory.facts().decide(Decision::Archive(key.clone().into())).await.unwrap();
     assert_eq!(kept.only().0, "update_memory");
-    let _done = memory.decide_by_agent(Decision::Restore(key.clone().into())).await.unwrap();
+    let _done = memory.facts().decide_by_agent(Decision::Restore(key.clone().into())).await.unwrap();
     assert_eq!(kept.only().0, "update_memory");
     memory.forget(Selector::Key(key.clone())).await.unwrap();
     assert_eq!(kept.only().0, "delete_memory");

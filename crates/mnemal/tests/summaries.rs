@@ -26,7 +26,9 @@ async fn said(memory: &Memory, session: &str, text: &str) -> mnemal::EventId {
 
 async fn text(memory: &Memory, path: &str) -> String {
     let path: NodePath = path.parse().unwrap();
-    mnemal::summaries::render_summary(&memory.summaries().await.unwrap().get(&path).await.unwrap().node.lines)
+    mnemal::summaries::render_summary(
+        &memory.summaries().reader().await.unwrap().get(&path).await.unwrap().node.lines,
+    )
 }
 
 #[cfg(feature = "sqlite")]
@@ -38,11 +40,11 @@ async fn upkeep_makes_them_a_rebuild_gives_the_same_and_a_forget_takes_the_words
         said(&memory, &format!("s{}", number % 4), &format!("Parcel {number} was sent to Oslo.")).await;
     }
     let secret = said(&memory, "s1", "The safe word of the till is marzipan.").await;
-    let engine = memory.engine();
-    let behind = memory.summaries().await.unwrap().gaps;
+    let engine = memory.admin().engine();
+    let behind = memory.summaries().reader().await.unwrap().gaps;
     assert_eq!(behind.first().map(|gap| gap.layer), Some(Layer::Summaries), "nobody has folded: {behind:?}");
     drop(engine.maintain(&OwnerId::new("test").unwrap()).await.unwrap());
-    assert_eq!(memory.summaries().await.unwrap().gaps, []);
+    assert_eq!(memory.summaries().reader().await.unwrap().gaps, []);
     assert!(text(&memory, "session:s1").await.contains("marzipan"));
     assert_eq!(engine.rebuild(Layer::Summaries, RebuildMode::Check).await.unwrap().rows, 0);
     let erasure = memory.forget(Selector::Events(vec![secret])).await.unwrap();
@@ -52,7 +54,7 @@ async fn upkeep_makes_them_a_rebuild_gives_the_same_and_a_forget_takes_the_words
     }
     assert_eq!(engine.rebuild(Layer::Summaries, RebuildMode::Check).await.unwrap().rows, 0);
     assert_eq!(engine.rebuild(Layer::Summaries, RebuildMode::Anew).await.unwrap().rows, 0);
-    let health = memory.health().await.unwrap();
+    let health = memory.admin().health().await.unwrap();
     let part = health.parts.iter().find(|part| part.layer == Layer::Summaries).unwrap();
     assert_eq!((part.behind, part.cause), (0, None));
 }
@@ -63,10 +65,10 @@ async fn a_dream_that_is_asked_for_refreshes_them() {
     for number in 0..45 {
         said(&memory, &format!("s{}", number % 4), &format!("Parcel {number} was sent to Oslo.")).await;
     }
-    let behind = memory.summaries().await.unwrap().gaps;
+    let behind = memory.summaries().reader().await.unwrap().gaps;
     assert_eq!(behind.first().map(|gap| gap.layer), Some(Layer::Summaries), "nobody has folded: {behind:?}");
-    drop(memory.engine().dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap());
-    assert_eq!(memory.summaries().await.unwrap().gaps, []);
+    drop(memory.admin().engine().dream(&OwnerId::new("test").unwrap(), DreamMode::Asked).await.unwrap());
+    assert_eq!(memory.summaries().reader().await.unwrap().gaps, []);
     assert!(text(&memory, "session:s1").await.contains("Parcel"));
 }
 
@@ -74,7 +76,7 @@ async fn a_dream_that_is_asked_for_refreshes_them() {
 async fn a_context_without_a_question_tells_what_was_said_in_other_conversations() {
     let memory = memory();
     said(&memory, "s1", "The ferry to Hydra leaves at nine.").await;
-    assert_eq!(memory.engine().refresh_summaries().await.unwrap(), []);
+    assert_eq!(memory.admin().engine().refresh_summaries().await.unwrap(), []);
     let asking = memory.for_session(SessionId::new("s2").unwrap());
     let context = asking.context("").sections(vec![mnemal::context::Section::Knowledge]).await.unwrap();
     assert!(context.text.contains("The ferry to Hydra leaves at nine."), "{}", context.text);
@@ -85,14 +87,14 @@ async fn an_engine_without_them_says_so() {
     let engine = Engine::builder().without(Layer::Summaries).in_memory().unwrap();
     let memory = engine.memory(Scope::whole(SpaceId::new("space").unwrap()));
     said(&memory, "s1", "The ferry to Hydra leaves at nine.").await;
-    assert_eq!(memory.summaries().await.unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(memory.summaries().reader().await.unwrap_err().kind(), ErrorKind::Unsupported);
     assert_eq!(engine.refresh_summaries().await.unwrap_err().kind(), ErrorKind::Unsupported);
     let rebuilt = engine.rebuild(Layer::Summaries, RebuildMode::Check).await;
     assert_eq!(rebuilt.unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
 async fn of(memory: &Memory, path: &NodePath) -> mnemal::summaries::SummaryState {
-    memory.summary(path, None).await.unwrap().value
+    memory.summaries().get(path, None).await.unwrap().value
 }
 
 // proves: NB-11, NB-39, NB-48, DF-43, BA-26, BA-27, BA-39 (parent, children and sources of a node)
@@ -101,9 +103,9 @@ async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root
     let memory = memory();
     let first = said(&memory, "s1", "My sister Anna moved to Lisbon in March.").await;
     said(&memory, "s1", "I prefer tea to coffee.").await;
-    assert_eq!(memory.engine().refresh_summaries().await.unwrap(), []);
-    let now = mnemal::AsOf::present(memory.engine().now());
-    let anna = memory.graph().await.unwrap().whom("Anna", now).await.unwrap();
+    assert_eq!(memory.admin().engine().refresh_summaries().await.unwrap(), []);
+    let now = mnemal::AsOf::present(memory.admin().engine().now());
+    let anna = memory.facts().graph().await.unwrap().whom("Anna", now).await.unwrap();
     let path = NodePath::Entity(anna.id);
     let node = of(&memory, &path).await.node;
     assert_eq!(
@@ -123,20 +125,20 @@ async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root
     assert!(standing.node.lines.iter().any(|line| line.text.contains("painting")), "{standing:?}");
     assert!(standing.node.lines.len() <= 5);
 
-    assert_eq!(memory.engine().refresh_summaries().await.unwrap(), []);
-    let tree = memory.summary_tree(&NodePath::Root, 2).await.unwrap().value;
+    assert_eq!(memory.admin().engine().refresh_summaries().await.unwrap(), []);
+    let tree = memory.summaries().tree(&NodePath::Root, 2).await.unwrap().value;
     let place = |wanted: &NodePath| tree.iter().position(|one| one.node.path == *wanted).unwrap();
     let kind = NodePath::EntityType(anna.kind);
     assert!(place(&NodePath::Root) < place(&kind) && place(&kind) < place(&path));
     assert_eq!(tree[place(&path)].depth, 2);
     assert_eq!(tree[place(&NodePath::Preferences)].node.lines[0].text, "I prefer tea to coffee.");
     assert!(tree.iter().any(|one| matches!(one.node.path, NodePath::Channel(_))));
-    let below = memory.summary_tree(&kind, 1).await.unwrap().value;
+    let below = memory.summaries().tree(&kind, 1).await.unwrap().value;
     assert_eq!(below.iter().map(|one| one.depth).collect::<Vec<_>>()[..2], [0, 1]);
 
     // Erased content is in no node, from the commit on.
     assert!(memory.forget(Selector::Events(vec![first])).await.unwrap().verified);
-    let standing = memory.summary(&path, None).await;
+    let standing = memory.summaries().get(&path, None).await;
     assert!(standing.is_err() || !format!("{standing:?}").contains("sister"), "{standing:?}");
 }
 
@@ -145,14 +147,15 @@ async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root
 async fn what_the_user_prefers_is_a_page_of_his_own_sentences_under_headings() {
     let memory = memory();
     assert_eq!(
-        memory.summary(&NodePath::Preferences, None).await.unwrap_err().kind(),
+        memory.summaries().get(&NodePath::Preferences, None).await.unwrap_err().kind(),
         ErrorKind::NotFound,
         "a page without a sentence is none"
     );
     for text in ["Actually, I prefer shorter responses.", "I am allergic to peanuts."] {
         said(&memory, "s1", text).await;
     }
-    let page = memory.profile(mnemal::AsOf::present(memory.engine().now())).await.unwrap();
+    let page =
+        memory.preferences().profile(mnemal::AsOf::present(memory.admin().engine().now())).await.unwrap();
     let page: Vec<(&str, &str)> =
         page.iter().map(|(heading, row)| (heading.as_str(), row.content.as_str())).collect();
     assert_eq!(
@@ -178,17 +181,18 @@ async fn a_node_of_the_past_is_made_of_what_was_said_and_known_by_then() {
         let said = said.channel(ChannelId::new("mail").unwrap()).occurred_at(at(day), Zone::utc());
         let _ack = memory.log(said).await.unwrap();
     }
-    let present = memory.engine().now();
+    let present = memory.admin().engine().now();
     for path in ["root", "channel:mail", "session:trip"] {
         let path: NodePath = path.parse().unwrap();
         let then = Some(AsOf { world: at(3), belief: present });
-        let node = memory.summary(&path, then).await.unwrap().value.node;
+        let node = memory.summaries().get(&path, then).await.unwrap().value.node;
         assert_eq!(node.lines.len(), 1, "{path}");
         assert!(node.lines[0].text.contains("Hydra"), "{path}");
-        let before = memory.summary(&path, Some(AsOf::at(at(3)))).await;
+        let before = memory.summaries().get(&path, Some(AsOf::at(at(3)))).await;
         assert_eq!(before.unwrap_err().kind(), ErrorKind::NotFound, "nobody had told the engine by then");
     }
-    let day = memory.summary(&NodePath::Day("2024-01-01".to_owned()), Some(AsOf::present(present))).await;
+    let day =
+        memory.summaries().get(&NodePath::Day("2024-01-01".to_owned()), Some(AsOf::present(present))).await;
     assert_eq!(day.unwrap_err().kind(), ErrorKind::Invalid);
 }
 
@@ -218,7 +222,7 @@ async fn nothing_that_reads_waits_for_a_summary_to_be_made() {
         said(&memory, &format!("s{number}"), &format!("Parcel {number} was sent to Oslo.")).await;
     }
     let behind = async || {
-        let health = memory.health().await.unwrap();
+        let health = memory.admin().health().await.unwrap();
         health.parts.iter().find(|part| part.layer == Layer::Summaries).unwrap().behind
     };
     assert_eq!(behind().await, 60);
@@ -228,8 +232,8 @@ async fn nothing_that_reads_waits_for_a_summary_to_be_made() {
         assert!(context.gaps.iter().all(|gap| gap.layer == Layer::Graph), "{:?}", context.gaps);
     }
     assert!(!memory.recall("parcel").await.unwrap().hits.is_empty());
-    assert_eq!(memory.summary(&NodePath::Root, None).await.unwrap_err().kind(), ErrorKind::NotFound);
-    let read = memory.summaries().await.unwrap();
+    assert_eq!(memory.summaries().get(&NodePath::Root, None).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let read = memory.summaries().reader().await.unwrap();
     assert_eq!(
         read.gaps.first().map(|gap| gap.layer),
         Some(Layer::Summaries),

@@ -107,7 +107,7 @@ impl Space {
 
     async fn dream(&self, run: DreamMode) -> DreamCycle {
         self.clock.advance(Duration::from_secs(1));
-        self.memory.engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
+        self.memory.admin().engine().dream(&OwnerId::new("test").unwrap(), run).await.unwrap()
     }
 
     /// Runs cycles until no text is missing.
@@ -124,12 +124,12 @@ impl Space {
     }
 
     async fn root(&self) -> SummaryState {
-        let _gaps = self.memory.engine().refresh_summaries().await.unwrap();
-        self.memory.summary(&NodePath::Root, None).await.unwrap().value
+        let _gaps = self.memory.admin().engine().refresh_summaries().await.unwrap();
+        self.memory.summaries().get(&NodePath::Root, None).await.unwrap().value
     }
 
     async fn is_what_the_log_gives(&self) -> bool {
-        self.memory.engine().rebuild(Layer::Summaries, RebuildMode::Check).await.unwrap().rows == 0
+        self.memory.admin().engine().rebuild(Layer::Summaries, RebuildMode::Check).await.unwrap().rows == 0
     }
 }
 
@@ -163,8 +163,8 @@ async fn a_model_writes_the_text_of_a_summary_and_a_person_takes_it_back() {
     let asked = space.asked();
     space.dream(DreamMode::Asked).await;
     assert_eq!(space.asked(), asked, "a text that stands is not asked for again");
-    let undo = space.memory.undoing(event).await.unwrap();
-    assert_eq!(space.memory.decide(undo).await.unwrap().gaps, []);
+    let undo = space.memory.facts().undoing(event).await.unwrap();
+    assert_eq!(space.memory.facts().decide(undo).await.unwrap().gaps, []);
     assert_eq!(space.root().await.text(), before.text());
     space.dream_all().await;
     assert_eq!(space.root().await.method(), "extractive", "what was taken back stays so");
@@ -211,7 +211,7 @@ async fn a_forgotten_sentence_takes_along_the_text_and_the_answer() {
     assert!(space.root().await.text().contains("Carla, Porto, 900"));
     let erased = space.memory.forget(Selector::Events(vec![engine])).await.unwrap();
     assert!(erased.verified && erased.completions > 0, "{erased:?}");
-    let _tended = space.memory.engine().maintain(&OwnerId::new("tender").unwrap()).await.unwrap();
+    let _tended = space.memory.admin().engine().maintain(&OwnerId::new("tender").unwrap()).await.unwrap();
     let root = space.root().await;
     assert_eq!((root.method(), root.node.lines.len()), ("extractive", 2));
     // Words of a removed text are not reintroduced, nor is any forgotten sentence.
@@ -249,13 +249,13 @@ async fn a_text_that_says_what_was_not_said_is_none() {
         assert_eq!(cycle.accepted().count(), 0, "{wrong}");
         let asked = space.asked();
         space.dream_all().await;
-        let left = space.memory.engine().dream_ledger(LedgerKind::Left).await.unwrap();
+        let left = space.memory.admin().engine().dream_ledger(LedgerKind::Left).await.unwrap();
         assert!(!left.is_empty(), "{wrong}");
         let after_all = space.asked();
         space.dream(DreamMode::Asked).await;
         assert_eq!(space.asked(), after_all, "{wrong}: {asked} it is left alone");
         assert_eq!(space.root().await, before, "{wrong}");
-        assert_eq!(space.memory.stats().await.unwrap().head.count(), ids.len() as u64, "{wrong}");
+        assert_eq!(space.memory.admin().stats().await.unwrap().head.count(), ids.len() as u64, "{wrong}");
     }
 }
 

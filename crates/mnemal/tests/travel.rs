@@ -68,7 +68,7 @@ impl Space {
             clock.advance(Duration::from_hours(1));
             let id = if let Some(key) = part.strip_prefix('!') {
                 let key = NoteKey::new(key).unwrap();
-                memory.decide(Decision::Archive(key.into())).await.unwrap().value.id
+                memory.facts().decide(Decision::Archive(key.into())).await.unwrap().value.id
             } else if let Some((key, text)) = part.strip_prefix('=').and_then(|part| part.split_once(' ')) {
                 memory.remember(text).key(NoteKey::new(key).unwrap()).by_user().await.unwrap().value.event
             } else {
@@ -76,7 +76,7 @@ impl Space {
                 let said = Message::user(*part).speaker(speaker).session(session.clone());
                 memory.log(said).await.unwrap().value.id
             };
-            at.push(memory.get(id).await.unwrap().recorded_at);
+            at.push(memory.events().get(id).await.unwrap().recorded_at);
             events.push(id);
             assert!(at.last().unwrap() <= &clock.now());
         }
@@ -85,9 +85,10 @@ impl Space {
 
     async fn graph(&self) -> mnemal::Graph {
         loop {
-            let graph = self.memory.graph().await.unwrap();
+            let graph = self.memory.facts().graph().await.unwrap();
             if self
                 .memory
+                .admin()
                 .engine()
                 .rebuild(mnemal::types::Layer::Graph, mnemal::admin::RebuildMode::Check)
                 .await
@@ -125,7 +126,7 @@ impl Space {
     }
 
     async fn learnings(&self, as_of: AsOf) -> BTreeSet<String> {
-        let rows = self.memory.learnings(&LearningFilter::all(), as_of).await.unwrap();
+        let rows = self.memory.preferences().learnings(&LearningFilter::all(), as_of).await.unwrap();
         rows.iter().map(|row| format!("{} {:?} {}", row.item.id, row.item.key, row.item.content)).collect()
     }
 

@@ -67,7 +67,7 @@ async fn events_are_selected_by_what_is_known_of_them() {
     let new = space.say(by("Bo", "Bread is on the upper shelf of the pantry.")).await;
     let mine = space.say(Message::user("My ledger is green.").user_id(UserId::new("cleo").unwrap())).await;
     let of_bo = space.say(by("Ada", "Yesterday I met Bo Lindqvist at the harbour.")).await;
-    let pick = async |filter| space.memory.selected(&Description::from(filter)).await.unwrap();
+    let pick = async |filter| space.memory.events().selected(&Description::from(filter)).await.unwrap();
     let until = EventFilter { until: Some(noon.plus_micros(1)), ..EventFilter::all() };
     assert_eq!(pick(until).await, [old]);
     let since = EventFilter { since: Some(noon.plus_micros(1)), ..EventFilter::all() };
@@ -78,25 +78,25 @@ async fn events_are_selected_by_what_is_known_of_them() {
     assert_eq!(pick(EventFilter { user: cleo, ..EventFilter::all() }).await, [mine]);
     let of = async |origin| {
         let by = Description { origin: Some(origin), ..EventFilter::all().into() };
-        space.memory.selected(&by).await.map_err(|error| error.kind())
+        space.memory.events().selected(&by).await.map_err(|error| error.kind())
     };
     assert_eq!(of(Origin::UserDirect).await, Ok(vec![old, new, mine, of_bo]));
     assert_eq!(of(Origin::Document).await, Err(ErrorKind::NotFound));
     let file = space.say(Message::document("The wharf has nine cranes.").metadata(FILE, "wharf.md")).await;
     let by = Description { file: Some("wharf.md".to_owned()), ..EventFilter::all().into() };
-    assert_eq!(space.memory.selected(&by).await.unwrap(), [file]);
-    assert_eq!(space.memory.selected_by_person("CLEO").await.unwrap(), [mine]);
-    let bo = space.memory.selected_by_person("Bo Lindqvist").await.unwrap();
+    assert_eq!(space.memory.events().selected(&by).await.unwrap(), [file]);
+    assert_eq!(space.memory.events().selected_by_person("CLEO").await.unwrap(), [mine]);
+    let bo = space.memory.events().selected_by_person("Bo Lindqvist").await.unwrap();
     assert!(bo.contains(&of_bo) && !bo.contains(&old) && !bo.contains(&mine), "{bo:?}");
-    let lamp = space.memory.selected_by_text("the red lamp of the harbour", 5).await.unwrap();
+    let lamp = space.memory.events().selected_by_text("the red lamp of the harbour", 5).await.unwrap();
     assert_eq!(lamp.first(), Some(&old));
     for error in [
-        space.memory.selected(&EventFilter::all().into()).await.unwrap_err(),
-        space.memory.selected_by_text(" ", 5).await.unwrap_err(),
+        space.memory.events().selected(&EventFilter::all().into()).await.unwrap_err(),
+        space.memory.events().selected_by_text(" ", 5).await.unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::Invalid);
     }
-    let nobody = space.memory.selected_by_person("Zacharias").await.unwrap_err();
+    let nobody = space.memory.events().selected_by_person("Zacharias").await.unwrap_err();
     assert_eq!(nobody.kind(), ErrorKind::NotFound);
 }
 
@@ -120,8 +120,15 @@ async fn a_key_is_of_one_user_and_a_new_version_stays_the_users() {
     assert!(!bound.to_string().contains("ana"), "who is bound to a user is told of no other: {bound}");
     let _next = note("Locker 13", None).await.unwrap();
     let of_ana = LearningFilter { user: Within::Only(user("ana")), ..LearningFilter::all() };
-    let held: Vec<String> =
-        space.memory.notes(&of_ana).await.unwrap().into_iter().map(|note| note.content).collect();
+    let held: Vec<String> = space
+        .memory
+        .preferences()
+        .notes(&of_ana)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|note| note.content)
+        .collect();
     assert_eq!(held, ["Locker 13"]);
 }
 
@@ -136,7 +143,7 @@ async fn an_amended_note_keeps_what_is_not_said_anew() {
         let call = space.memory.remember(text).by_user().key(key("pass"));
         let call = if text.ends_with('9') { call.amend() } else { call };
         let _stored = call.await.unwrap();
-        space.memory.learning("pass").await.unwrap()
+        space.memory.preferences().learning("pass").await.unwrap()
     };
     let amended = again("Parking pass 89").await;
     assert_eq!((amended.content.as_str(), amended.expires_at), ("Parking pass 89", Some(end)));
@@ -162,13 +169,13 @@ async fn what_a_text_selects_holds_its_words_and_what_stands_beside_it_stays() {
     ] {
         told.push(space.say(Message::user(text).session(session("one"))).await);
     }
-    let pick = async |text: &str| space.memory.selected_by_text(text, 5).await.unwrap();
+    let pick = async |text: &str| space.memory.events().selected_by_text(text, 5).await.unwrap();
     assert_eq!(pick("number of the safe").await, [told[1]]);
     assert_eq!(pick("the safe's numbers").await, [told[1]], "in other forms");
     assert_eq!(pick("PIN der Alarmanlage").await, [told[3]]);
     assert_eq!(pick("报警器的密码").await, [told[6]]);
     assert_eq!(pick("leaking roofs of the barn").await, [told[7]], "what holds the most of the words");
-    let nothing = space.memory.selected_by_text("zeppelin", 5).await.unwrap_err();
+    let nothing = space.memory.events().selected_by_text("zeppelin", 5).await.unwrap_err();
     assert_eq!(nothing.kind(), ErrorKind::NotFound);
 }
 
@@ -201,10 +208,10 @@ async fn a_forget_is_signed_and_says_what_it_did() {
         "what another event says is no remnant, and is told: {:?}",
         erasure.residual
     );
-    assert!(space.memory.get(other).await.unwrap().body().is_some());
+    assert!(space.memory.events().get(other).await.unwrap().body().is_some());
     let receipt = erasure.receipt.unwrap();
     let verified = receipt.verify().unwrap();
-    assert_eq!(verified.public_key, space.memory.engine().public_key());
+    assert_eq!(verified.public_key, space.memory.admin().engine().public_key());
     let field = |name: &str| {
         verified.fields.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect()
     };
@@ -262,7 +269,7 @@ async fn a_line_leads_back_to_its_words_and_its_scores() {
     let note = space.memory.remember("The ferry leaves at seven.").key(key("ferry")).by_user().await.unwrap();
     let context = space.memory.context("Is the red lamp of the harbour broken?").await.unwrap();
     let receipt = context.receipt.id;
-    let why = space.memory.why(RecordRef::Event(id), Some(receipt)).await.unwrap();
+    let why = space.memory.admin().why(RecordRef::Event(id), Some(receipt)).await.unwrap();
     assert_eq!(why.evidence.len(), 1);
     let words = &why.evidence[0];
     assert_eq!(
@@ -272,11 +279,11 @@ async fn a_line_leads_back_to_its_words_and_its_scores() {
     let Some(ContextOutcome::Line(line)) = why.shown else { panic!("{:?}", why.shown) };
     let sum: f32 = line.parts.iter().map(|part| part.value).sum();
     assert!(line.score > 0.0 && (sum - line.score).abs() < 1e-3, "{sum} {}", line.score);
-    let learning = space.memory.learning(&note.value.event.to_string()).await.unwrap();
-    let why = space.memory.why(RecordRef::Learning(learning.id), None).await.unwrap();
+    let learning = space.memory.preferences().learning(&note.value.event.to_string()).await.unwrap();
+    let why = space.memory.admin().why(RecordRef::Learning(learning.id), None).await.unwrap();
     assert_eq!((why.text.as_str(), why.shown), ("The ferry leaves at seven.", None));
     assert!(why.producer.is_some() && why.evidence[0].source.event == note.value.event);
-    let unknown = space.memory.why(RecordRef::Event(EventId(3)), None).await.unwrap_err();
+    let unknown = space.memory.admin().why(RecordRef::Event(EventId(3)), None).await.unwrap_err();
     assert_eq!(unknown.kind(), ErrorKind::NotFound);
 }
 
@@ -285,7 +292,7 @@ async fn what_is_not_shown_has_a_reason_or_a_gate() {
     let space = Space::new();
     let id = space.say(by("Ada", "The red lamp of the harbour is broken again.")).await;
     let far = space.say(by("Bo", "Strudel needs a very thin dough.")).await;
-    let why = async |record, query: &str| space.memory.why_not(record, query).await.unwrap().value;
+    let why = async |record, query: &str| space.memory.admin().why_not(record, query).await.unwrap().value;
     let lamp = "Is the red lamp of the harbour broken?";
     let WhyNot::Shown(answer) = why(RecordRef::Event(id), lamp).await else {
         panic!("it answers");
@@ -300,7 +307,7 @@ async fn what_is_not_shown_has_a_reason_or_a_gate() {
     }
     let _one = space.memory.remember("The ferry leaves at seven.").key(key("ferry")).by_user().await.unwrap();
     let _two = space.memory.remember("The ferry leaves at nine.").key(key("ferry")).by_user().await.unwrap();
-    let versions = space.memory.history(&key("ferry")).await.unwrap();
+    let versions = space.memory.preferences().history(&key("ferry")).await.unwrap();
     let old = RecordRef::Learning(versions[1].id);
     let superseded = WhyNot::Barred(CandidateGate::Status(mnemal::learnings::LearningStatus::Superseded));
     assert_eq!(why(old, "When does the ferry leave?").await, superseded);
@@ -322,18 +329,18 @@ async fn a_receipt_is_checked_against_the_log_and_the_text() {
         let query = format!("How many boats were counted on day {n}?");
         let context = space.memory.context(query).session(session("reader")).await.unwrap();
         let id = context.receipt.id;
-        let check = space.memory.check_receipt(id, Some(&context.text)).await.unwrap();
+        let check = space.memory.admin().check_receipt(id, Some(&context.text)).await.unwrap();
         assert_eq!(check.findings, Vec::<String>::new(), "{n}");
         assert_eq!((check.resolved, check.blocks), (check.lines, context.receipt.blocks.len()));
         assert_eq!(check.same + check.not_compared, check.lines);
         lines += check.lines;
         let changed = context.text.replacen("boats", "goats", 1);
-        let forged = space.memory.check_receipt(id, Some(&changed)).await.unwrap();
+        let forged = space.memory.admin().check_receipt(id, Some(&changed)).await.unwrap();
         assert!(!forged.findings.is_empty(), "goats");
         assert_eq!((check.whole, check.grounded), (Some(true), check.lines), "{n}");
     }
     assert!(lines > 50, "{lines}");
-    let other = space.memory.check_receipt(mnemal::types::ReceiptId(9), None).await.unwrap_err();
+    let other = space.memory.admin().check_receipt(mnemal::types::ReceiptId(9), None).await.unwrap_err();
     assert_eq!(other.kind(), ErrorKind::NotFound);
 }
 
@@ -356,8 +363,8 @@ async fn a_receipt_that_was_forged_anywhere_is_found_and_a_forget_is_no_forgery(
     let asked = "How many boats were counted on day 7?";
     let context = space.memory.context(asked).budget(400).await.unwrap();
     assert!(context.receipt.omitted.len() > 3 && context.receipt.lines.len() > 3);
-    let real = space.memory.receipt(context.receipt.id).await.unwrap();
-    assert_eq!(space.memory.check_receipt(real.id, None).await.unwrap().whole, Some(true));
+    let real = space.memory.admin().receipt(context.receipt.id).await.unwrap();
+    assert_eq!(space.memory.admin().check_receipt(real.id, None).await.unwrap().whole, Some(true));
     let forgeries: [(&str, Forgery); 21] = [
         ("an omission is another record", |one| one.omitted[0].record = RecordRef::Event(EventId(9))),
         ("the reason of an omission", |one| one.omitted[0].reason = OmittedReason::Quarantined),
@@ -392,7 +399,7 @@ async fn a_receipt_that_was_forged_anywhere_is_found_and_a_forget_is_no_forgery(
         let own = InstallationKey::new([6; 32]);
         forged.seal = Some(forged.sealed(&own));
         mnemal_core::ReceiptStore::put(&store, &forged).await.unwrap();
-        let check = space.memory.check_receipt(forged.id, None).await.unwrap();
+        let check = space.memory.admin().check_receipt(forged.id, None).await.unwrap();
         assert!(check.whole == Some(false) && !check.findings.is_empty(), "{what}: {check:?}");
     }
     let mut fewer = real.clone();
@@ -400,12 +407,12 @@ async fn a_receipt_that_was_forged_anywhere_is_found_and_a_forget_is_no_forgery(
     fewer.seal = Some(fewer.sealed(&InstallationKey::new([5; 32])));
     fewer.omitted.pop();
     mnemal_core::ReceiptStore::put(&store, &fewer).await.unwrap();
-    let check = space.memory.check_receipt(fewer.id, None).await.unwrap();
+    let check = space.memory.admin().check_receipt(fewer.id, None).await.unwrap();
     assert_eq!((check.whole, check.forgotten, check.findings.len()), (None, 1, 1), "nothing was forgotten");
     let RecordRef::Event(shown) = real.lines.last().unwrap().record else { panic!("{:?}", real.lines) };
     space.clock.advance(Duration::from_mins(1));
     drop(space.memory.forget(Selector::Events(vec![shown])).await.unwrap());
-    let check = space.memory.check_receipt(real.id, None).await.unwrap();
+    let check = space.memory.admin().check_receipt(real.id, None).await.unwrap();
     assert_eq!((check.whole, check.forgotten, check.findings), (None, 1, Vec::new()));
 }
 
@@ -414,13 +421,13 @@ async fn a_fact_leads_to_the_events_that_it_rests_on() {
     let space = Space::new();
     let lives = space.say(by("Ada", "I live in Oslo.")).await;
     let _other = space.say(by("Bo", "I live in Bergen.")).await;
-    let graph = space.memory.graph().await.unwrap().value;
+    let graph = space.memory.facts().graph().await.unwrap().value;
     let now = mnemal::AsOf::present(space.now());
     let facts = graph.facts(&mnemal::FactFilter::all(), now).await.unwrap();
     let of = facts.iter().find(|fact| fact.supports.iter().any(|one| one.source.event == lives)).unwrap();
-    assert_eq!(space.memory.selected_by_fact(of.id).await.unwrap(), [lives]);
+    assert_eq!(space.memory.events().selected_by_fact(of.id).await.unwrap(), [lives]);
     drop(space.memory.forget(Selector::Events(vec![lives])).await.unwrap());
-    let gone = space.memory.selected_by_fact(of.id).await.unwrap_err();
+    let gone = space.memory.events().selected_by_fact(of.id).await.unwrap_err();
     assert_eq!(gone.kind(), ErrorKind::NotFound);
 }
 
@@ -436,14 +443,14 @@ async fn belief_is_compared_between_two_moments_with_its_evidence() {
     space.clock.advance(Duration::from_hours(1));
     let rome = space.say(by("Ada", "I moved to Rome last week.")).await;
     let two = space.memory.remember("The ferry leaves at nine.").key(key("ferry")).by_user().await.unwrap();
-    let away = space.memory.decide(Decision::Archive(key("gate").into())).await.unwrap().value.id;
+    let away = space.memory.facts().decide(Decision::Archive(key("gate").into())).await.unwrap().value.id;
     space.clock.advance(Duration::from_secs(1));
     let end = space.now();
-    let early = space.memory.diff(start, middle).await.unwrap();
+    let early = space.memory.facts().diff(start, middle).await.unwrap();
     assert!(early.facts.iter().all(|change| change.kind == ChangeKind::Believed), "{:?}", early.facts);
     assert!(early.facts.iter().any(|change| change.after.as_ref().unwrap().contains("Berlin")));
     assert_eq!(early.learnings.len(), 2);
-    let late = space.memory.diff(middle, end).await.unwrap();
+    let late = space.memory.facts().diff(middle, end).await.unwrap();
     let moved =
         late.facts.iter().find(|change| change.after.as_ref().is_some_and(|text| text.contains("Rome")));
     let moved = moved.unwrap();
@@ -457,5 +464,5 @@ async fn belief_is_compared_between_two_moments_with_its_evidence() {
     );
     let gate = late.learnings.iter().find(|change| change.kind == ChangeKind::Dropped).unwrap();
     assert_eq!((gate.before.as_deref(), gate.cause), (Some("The gate is green."), Some(away)));
-    assert_eq!(space.memory.diff(end, middle).await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(space.memory.facts().diff(end, middle).await.unwrap_err().kind(), ErrorKind::Invalid);
 }

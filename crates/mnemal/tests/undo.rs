@@ -84,7 +84,7 @@ impl Space {
 
     async fn graph(&self) -> mnemal::Graph {
         for _ in 0..1_000 {
-            let graph = self.memory.graph().await.unwrap();
+            let graph = self.memory.facts().graph().await.unwrap();
             if graph.gaps.is_empty() && !self.is_behind().await {
                 return graph.value;
             }
@@ -93,14 +93,14 @@ impl Space {
     }
 
     async fn is_behind(&self) -> bool {
-        match self.memory.diff(Timestamp::EPOCH, Timestamp::EPOCH.plus_micros(1)).await {
+        match self.memory.facts().diff(Timestamp::EPOCH, Timestamp::EPOCH.plus_micros(1)).await {
             Err(error) => error.kind() == ErrorKind::Unavailable,
             Ok(_) => false,
         }
     }
 
     async fn state(&self) -> State {
-        let mut notes = self.memory.all_learnings(&LearningFilter::all()).await.unwrap();
+        let mut notes = self.memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
         notes.sort_by_key(|note| note.id);
         let graph = self.graph().await;
         let now = AsOf::present(Timestamp::MAX);
@@ -170,13 +170,13 @@ impl Space {
                 })
             }
         };
-        Some(self.memory.decide(decision).await.unwrap().value.id)
+        Some(self.memory.facts().decide(decision).await.unwrap().value.id)
     }
 
     async fn undo(&self, event: EventId) -> mnemal::Result<()> {
         self.clock.advance(Duration::from_mins(1));
-        let undo = self.memory.undoing(event).await?;
-        self.memory.decide(undo).await.map(drop)
+        let undo = self.memory.facts().undoing(event).await?;
+        self.memory.facts().decide(undo).await.map(drop)
     }
 }
 
@@ -226,21 +226,22 @@ async fn a_split_is_taken_back_and_what_it_ended_holds_again() {
     let (one, into) =
         (graph.whom(PEOPLE[1], always).await.unwrap().id, graph.whom(PEOPLE[0], always).await.unwrap().id);
     let before = space.state().await;
-    let _merge = space.memory.decide(Decision::Merge { one, into }).await.unwrap();
+    let _merge = space.memory.facts().decide(Decision::Merge { one, into }).await.unwrap();
     let merged = space.state().await;
     assert_ne!(merged.entities, before.entities);
     space.clock.advance(Duration::from_mins(1));
-    let split = space.memory.decide(Decision::Split { one, from: into }).await.unwrap().value.id;
+    let split = space.memory.facts().decide(Decision::Split { one, from: into }).await.unwrap().value.id;
     assert_eq!(space.state().await.entities, before.entities);
     space.undo(split).await.unwrap();
     assert_eq!(space.state().await.entities, merged.entities);
     space.clock.advance(Duration::from_mins(1));
-    let again = space.memory.decide(Decision::Split { one: into, from: one }).await.unwrap().value.id;
+    let again = space.memory.facts().decide(Decision::Split { one: into, from: one }).await.unwrap().value.id;
     space.undo(again).await.unwrap();
     assert_eq!(space.state().await.entities, merged.entities, "whichever is named first");
     let stranger = graph.whom(PEOPLE[2], always).await.unwrap().id;
     space.clock.advance(Duration::from_mins(1));
-    let nothing = space.memory.decide(Decision::Split { one: stranger, from: into }).await.unwrap().value.id;
+    let nothing =
+        space.memory.facts().decide(Decision::Split { one: stranger, from: into }).await.unwrap().value.id;
     space.undo(nothing).await.unwrap();
     assert_eq!(space.state().await.entities, merged.entities, "nor where it ended nothing");
 }
@@ -265,8 +266,8 @@ async fn each_kind_of_decision_says_how_it_is_taken_back_and_is() {
     let city = |name: &str| Value::Literal { text: name.to_owned(), key: value_key(name) };
     let add = FactChoice::Add { valid_at: None, invalid_at: None };
     let end = FactChoice::End { at: WorldTime::from_seconds(1_772_360_000) };
-    let _away = space.memory.decide(Decision::Archive(key(2).into())).await.unwrap();
-    let _told = space.memory.decide(lives(&city("Bergen"), add)).await.unwrap();
+    let _away = space.memory.facts().decide(Decision::Archive(key(2).into())).await.unwrap();
+    let _told = space.memory.facts().decide(lives(&city("Bergen"), add)).await.unwrap();
     let told = space.graph().await.whom("Bergen", AsOf::present(Timestamp::MAX)).await.unwrap().id;
     let bergen = Value::Entity(told);
     let rows = [
@@ -281,7 +282,7 @@ async fn each_kind_of_decision_says_how_it_is_taken_back_and_is() {
     for decision in rows {
         space.clock.advance(Duration::from_mins(1));
         let before = space.state().await;
-        let event = space.memory.decide(decision.clone()).await.unwrap().value.id;
+        let event = space.memory.facts().decide(decision.clone()).await.unwrap().value.id;
         assert_ne!(space.state().await, before, "{decision:?}");
         assert!(decision.can_be_undone());
         space.undo(event).await.unwrap();
@@ -293,9 +294,20 @@ async fn each_kind_of_decision_says_how_it_is_taken_back_and_is() {
     space.undo(noted).await.unwrap();
     assert_eq!(space.state().await, before);
     // The undo of a merge and its split is tested above; these two are never undone.
-    let undo = space.memory.decide(space.memory.undoing(noted).await.unwrap()).await.unwrap().value.id;
+    let undo = space
+        .memory
+        .facts()
+        .decide(space.memory.facts().undoing(noted).await.unwrap())
+        .await
+        .unwrap()
+        .value
+        .id;
     let forgotten = space.memory.forget(Selector::Events(vec![noted])).await.unwrap().event.unwrap();
     for (event, kind) in [(undo, "undo"), (forgotten, "forget")] {
-        assert_eq!(space.memory.undoing(event).await.unwrap_err().kind(), ErrorKind::Invalid, "{kind}");
+        assert_eq!(
+            space.memory.facts().undoing(event).await.unwrap_err().kind(),
+            ErrorKind::Invalid,
+            "{kind}"
+        );
     }
 }

@@ -32,7 +32,7 @@ async fn open(path: &Path, clock: &Arc<ManualClock>, seed: u64) -> Memory {
 }
 
 async fn maintain(memory: &Memory, name: &str) -> MaintenanceReport {
-    let tended = memory.engine().maintain(&owner(name)).await.unwrap();
+    let tended = memory.admin().engine().maintain(&owner(name)).await.unwrap();
     assert_eq!(tended.gaps, []);
     tended.value
 }
@@ -76,10 +76,10 @@ async fn receipts_are_swept_after_thirty_days_and_not_before() {
     let told = memory.context("where is the boiler?").session(session).await.unwrap();
     clock.advance(Duration::from_hours(30 * 24));
     assert_eq!(maintain(&memory, "one").await.swept, 0);
-    assert!(memory.receipt(told.receipt.id).await.is_ok());
+    assert!(memory.admin().receipt(told.receipt.id).await.is_ok());
     clock.advance(Duration::from_secs(1));
     assert_eq!(maintain(&memory, "one").await.swept, 1);
-    assert!(memory.receipt(told.receipt.id).await.is_err());
+    assert!(memory.admin().receipt(told.receipt.id).await.is_err());
 }
 
 /// Returns the offsets of the index blocks of single events in a file: after the format version, a checksum and the count 1 comes
@@ -112,7 +112,7 @@ async fn a_damaged_index_block_is_made_anew_after_an_unclean_end() {
     let _never_released =
         store.acquire(&name, &owner("killed"), Timestamp::EPOCH, Duration::from_secs(1)).await;
     store.close().await.unwrap();
-    memory.engine().close().await.unwrap();
+    memory.admin().engine().close().await.unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let found = blocks(&bytes, &ids);
     assert_eq!(found.len(), 21);
@@ -128,7 +128,7 @@ async fn a_damaged_index_block_is_made_anew_after_an_unclean_end() {
     assert_eq!((tended.left_by, tended.reindexed), (Some(owner("killed")), 21));
     assert_eq!(tended.sealed, 21, "they are one block now");
     assert!(!tended.check.unwrap().findings.is_empty());
-    assert_eq!(memory.engine().check().await.unwrap().findings, Vec::<String>::new());
+    assert_eq!(memory.admin().engine().check().await.unwrap().findings, Vec::<String>::new());
     let after = memory.recall("zanzibar protocol").await.unwrap();
     assert_eq!(after.gaps, []);
     let scores = |recalled: &mnemal::RecallResult| {
@@ -136,8 +136,8 @@ async fn a_damaged_index_block_is_made_anew_after_an_unclean_end() {
     };
     assert_eq!(scores(&after.value), scores(&before));
     assert_eq!(after.hits[0].event.id, target);
-    assert_eq!(memory.engine().reindex_damaged().await.unwrap(), 0);
-    memory.engine().close().await.unwrap();
+    assert_eq!(memory.admin().engine().reindex_damaged().await.unwrap(), 0);
+    memory.admin().engine().close().await.unwrap();
     let memory = open(&path, &clock, 3).await;
     assert_eq!(scores(&memory.recall("zanzibar protocol").await.unwrap().value), scores(&before));
 }
@@ -161,12 +161,12 @@ async fn an_interrupted_forget_is_finished_behind_any_number_of_decisions() {
         let key = NoteKey::new(format!("note-{number}")).unwrap();
         let _stored = memory.remember("something else").key(key).await.unwrap();
     }
-    assert!(memory.get(target).await.unwrap().body().is_some(), "nobody has finished it yet");
-    memory.engine().close().await.unwrap();
+    assert!(memory.events().get(target).await.unwrap().body().is_some(), "nobody has finished it yet");
+    memory.admin().engine().close().await.unwrap();
     let memory = open(&path, &clock, 2).await;
-    assert!(memory.get(target).await.unwrap().body().is_none());
-    assert!(memory.engine().search_bytes("marianas").await.unwrap().is_empty());
-    let everything = memory.latest(&mnemal::EventFilter::all(), NonZeroUsize::MAX).await.unwrap();
+    assert!(memory.events().get(target).await.unwrap().body().is_none());
+    assert!(memory.admin().engine().search_bytes("marianas").await.unwrap().is_empty());
+    let everything = memory.events().latest(&mnemal::EventFilter::all(), NonZeroUsize::MAX).await.unwrap();
     assert_eq!(everything.len(), 102);
 }
 
@@ -194,13 +194,13 @@ async fn many_writers_of_one_note_leave_one_version_and_lose_none() {
     // On a busy machine a part may be paused after missing its deadline; by this time it is asked again.
     clock.advance(Duration::from_hours(1));
     assert_eq!(maintain(&two, "two").await.held_by, None);
-    let history = two.history(&key).await.unwrap();
+    let history = two.preferences().history(&key).await.unwrap();
     assert_eq!(history.len(), TASKS * EACH, "no update is lost");
     let versions: Vec<usize> = history.iter().map(|note| note.version as usize).collect();
     assert_eq!(versions, (1..=TASKS * EACH).rev().collect::<Vec<_>>());
     let active = history.iter().filter(|note| note.expired_at.is_none()).count();
     assert_eq!(active, 1);
-    assert_eq!(one.engine().check().await.unwrap().findings, Vec::<String>::new());
+    assert_eq!(one.admin().engine().check().await.unwrap().findings, Vec::<String>::new());
 }
 
 #[tokio::test]

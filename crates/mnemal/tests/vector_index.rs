@@ -87,12 +87,12 @@ async fn neither_an_append_nor_a_read_builds_an_index_and_a_call_does() {
     let memory = memory(Arc::new(watched.clone())).await;
     assert!(asked(&memory).await > 0);
     assert_eq!(watched.counts(), (0, 0));
-    memory.engine().build_vector_index().await.unwrap();
+    memory.admin().engine().build_vector_index().await.unwrap();
     let (updates, _) = watched.counts();
     assert!(updates > 1, "it takes some steps");
     let found = asked(&memory).await;
     assert_eq!((watched.counts(), found), ((updates, 1), 10));
-    memory.engine().build_vector_index().await.unwrap();
+    memory.admin().engine().build_vector_index().await.unwrap();
     assert_eq!(watched.counts(), (updates, 1), "nothing has changed");
 }
 
@@ -101,10 +101,10 @@ async fn a_step_of_upkeep_does_not_build_it_and_a_background_worker_does() {
     let owner = OwnerId::new("test").unwrap();
     let watched = Watched::default();
     let space = memory(Arc::new(watched.clone())).await;
-    assert!(space.engine().maintain(&owner).await.unwrap().gaps.is_empty());
+    assert!(space.admin().engine().maintain(&owner).await.unwrap().gaps.is_empty());
     assert_eq!(watched.counts(), (0, 0), "it holds a lease");
     let soon = tokio::time::sleep(Duration::from_secs(5));
-    let done = space.engine().run_background(&owner, &Pace::default(), soon).await;
+    let done = space.admin().engine().run_background(&owner, &Pace::default(), soon).await;
     assert_eq!((done.steps, done.failed), (0, 0), "before the first step of upkeep");
     assert!(asked(&space).await > 0);
     assert_eq!(watched.counts().1, 1);
@@ -117,7 +117,7 @@ async fn what_is_forgotten_is_not_found_before_and_after_the_index_is_built_anew
     let event = memory.log(Message::user("The treasure lies under the oak")).await.unwrap().id;
     let held = || Arc::strong_count(&watched.updates);
     let empty = held();
-    memory.engine().build_vector_index().await.unwrap();
+    memory.admin().engine().build_vector_index().await.unwrap();
     assert!(held() > empty);
     let finds = async || {
         let found = memory.recall("treasure under the oak").await.unwrap();
@@ -129,7 +129,7 @@ async fn what_is_forgotten_is_not_found_before_and_after_the_index_is_built_anew
     let (_, searches) = watched.counts();
     assert!(!finds().await);
     assert_eq!(watched.counts().1, searches, "the rows have other numbers");
-    memory.engine().build_vector_index().await.unwrap();
+    memory.admin().engine().build_vector_index().await.unwrap();
     assert!(!finds().await);
     assert_eq!(watched.counts().1, searches + 1);
 }
@@ -141,7 +141,7 @@ async fn a_graph_answers_as_a_scan_does() {
     use mnemal::settings::{RecallSettings, VectorIndexKind};
 
     let graph = memory(Arc::new(mnemal::ports::HnswFactory { from: 1 })).await;
-    graph.engine().build_vector_index().await.unwrap();
+    graph.admin().engine().build_vector_index().await.unwrap();
     let recall = RecallSettings { vector_index: VectorIndexKind::Flat, ..RecallSettings::default() };
     let settings = Settings { recall, ..Settings::default() };
     let engine = Engine::builder().with_settings(settings).in_memory().unwrap();

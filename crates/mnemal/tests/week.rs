@@ -77,7 +77,7 @@ async fn state(memory: &Memory, store: &MemoryStore) -> State {
         Projection::<GraphDelta>::cursor(store).await.unwrap(),
         Projection::<SummaryDelta>::cursor(store).await.unwrap(),
     ];
-    let rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
+    let rows = memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
     State { head, behind: cursors.map(|cursor| cursor.behind(head)), rows }
 }
 
@@ -99,7 +99,7 @@ async fn a_week_converges_without_a_model_and_a_second_cycle_changes_nothing() {
     let owner = OwnerId::new("week").unwrap();
     for hour in 0..HOURS {
         let said: Vec<Message> = (0..TURNS).map(|n| turn(hour * TURNS + n)).collect();
-        assert!(memory.log_all(said).await.unwrap().gaps.is_empty());
+        assert!(memory.events().log_all(said).await.unwrap().gaps.is_empty());
         if hour % 4 == 1 {
             let text = format!("Manual {hour}. The {} is checked every {hour} days.", pick(&THINGS, hour));
             assert!(memory.log(Message::document(text)).await.unwrap().gaps.is_empty());

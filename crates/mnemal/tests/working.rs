@@ -33,7 +33,7 @@ async fn a_conversation_has_its_own_namespace() {
     let chat = memory.for_session(SessionId::new("chat").unwrap());
     assert_eq!(put(&chat, "plan", "x").await.unwrap().key.as_str(), "session/chat/plan");
     assert_eq!(put(&memory, "plan", "y").await.unwrap().key.as_str(), "session/default/plan");
-    let patrol = memory.engine().working(KeyPrefix::new("patrol/disk").unwrap()).unwrap();
+    let patrol = memory.admin().engine().working(KeyPrefix::new("patrol/disk").unwrap()).unwrap();
     patrol.put("full", "92 %".to_owned(), PutOptions::default()).await.unwrap();
     assert_eq!(chat.working().unwrap().get("patrol/disk/full").await.unwrap().value, "92 %");
 }
@@ -81,19 +81,19 @@ async fn entries_outlive_the_process_and_are_swept_every_hour() {
     let (path, clock) = (home.path().join("space.db"), Arc::new(ManualClock::default()));
     let first = open(&path, &clock).await;
     put(&first, "plan", "an unmistakable plan").await.unwrap();
-    first.engine().close().await.unwrap();
+    first.admin().engine().close().await.unwrap();
 
     let memory = open(&path, &clock).await;
     assert_eq!(memory.working().unwrap().get("plan").await.unwrap().value, "an unmistakable plan");
     let owner = OwnerId::new("one").unwrap();
-    let expired = async || memory.engine().maintain(&owner).await.unwrap().value.expired;
+    let expired = async || memory.admin().engine().maintain(&owner).await.unwrap().value.expired;
     assert_eq!(expired().await, 0);
     clock.advance(Duration::from_mins(6));
     assert_eq!(memory.working().unwrap().get("plan").await.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(expired().await, 0, "it is not yet time to sweep");
     clock.advance(Duration::from_mins(54));
     assert_eq!(expired().await, 1);
-    memory.engine().close().await.unwrap();
+    memory.admin().engine().close().await.unwrap();
     let store = SqliteStore::open(&path).await.unwrap();
     assert_eq!(store.search_bytes(&["unmistakable".to_owned()]).await.unwrap(), [], "nor in the bytes");
 }
@@ -110,7 +110,7 @@ async fn a_secret_never_reaches_the_file() {
     assert!(value.contains("[secret:") && value.contains("then deploy"), "{value}");
     assert!(!value.contains(&secret) && !value.contains("my pin"), "{value}");
     assert_eq!(put(&memory, &secret, "x").await.unwrap_err().kind(), ErrorKind::Invalid);
-    memory.engine().close().await.unwrap();
+    memory.admin().engine().close().await.unwrap();
     let bytes = std::fs::read(&path).unwrap();
     assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()));
 }
@@ -119,7 +119,7 @@ async fn a_secret_never_reaches_the_file() {
 async fn an_engine_without_it_says_so() {
     let memory = Memory::in_memory().await.unwrap();
     let state = async |memory: &Memory| {
-        let health = memory.health().await.unwrap();
+        let health = memory.admin().health().await.unwrap();
         health.parts.into_iter().find(|part| part.layer == Layer::Working).map(|part| part.status)
     };
     assert_eq!(state(&memory).await, Some(Status::Ok));

@@ -81,8 +81,8 @@ async fn tour() -> Result<Vec<String>> {
     let first = found.hits.first().and_then(|hit| hit.event.body()).map_or("", |kept| kept.content.as_str());
     let cycle = engine.dreamer(Vec::new())?.cycle(DreamMode::Asked).await?;
     let archived = cycle.accepted().filter(|judged| judged.pass == "drafts").count();
-    let compressed = memory.compress(talk).keep_last(1).await?;
-    let entities = memory.graph().await?.all(&EntityFilter::all(), AsOf::present(engine.now())).await?;
+    let compressed = memory.events().compress(talk).keep_last(1).await?;
+    let entities = memory.facts().graph().await?.all(&EntityFilter::all(), AsOf::present(engine.now())).await?;
     let is_ticket = entities.iter().any(|entity| entity.name == "PAY-1234");
     let counted = deploys.seen.lock().map_or(0, |seen| seen.1);
     Ok(vec![

@@ -11,7 +11,7 @@ const BUDGET: u32 = 1_000;
 ///
 /// Unlike documents of [`Store`](crate::Store) it has everything that a context has: notes, what is known of people and
 /// things, summaries, and what was said, in blocks that say that they are memory and no instructions. Its id in the request
-/// is that of the receipt, by which [`Memory::receipt`] tells later what was shown and why. Nothing is added where there is
+/// is that of the receipt, by which [`AdminHandle::receipt`](mnemal::admin::AdminHandle::receipt) tells later what was shown and why. Nothing is added where there is
 /// nothing to say.
 ///
 /// A memory that is narrowed with [`Memory::for_session`] leaves out what that conversation has in its window already.

@@ -89,14 +89,14 @@ impl History {
             parts.extend(self.parts(message)?.into_iter().map(|part| part.session(session.clone())));
         }
         if !parts.is_empty() {
-            let _acks = self.memory.log_all(parts).await?;
+            let _acks = self.memory.events().log_all(parts).await?;
         }
         Ok(())
     }
 
     async fn cleared(&self, conversation: &ConversationId) -> mnemal::Result<()> {
         let filter = self.filter(conversation)?;
-        let scope = self.memory.scope();
+        let scope = self.memory.admin().scope();
         let selector = if scope.user == Within::All && scope.agent == Within::All {
             Selector::Session(SessionId::new(conversation.as_str())?)
         } else {
@@ -113,7 +113,7 @@ impl History {
 
     /// Returns the filter for what is there of a conversation, held back or not.
     fn filter(&self, conversation: &ConversationId) -> mnemal::Result<EventFilter> {
-        let scope = self.memory.scope();
+        let scope = self.memory.admin().scope();
         Ok(EventFilter {
             session: Within::Only(SessionId::new(conversation.as_str())?),
             user: scope.user.clone(),
@@ -130,7 +130,7 @@ impl History {
     ) -> mnemal::Result<()> {
         let mut after = Cursor::START;
         loop {
-            let events = match self.memory.scan(&filter, after, PAGE).await {
+            let events = match self.memory.events().scan(&filter, after, PAGE).await {
                 // A memory that is switched off: what was appended was dropped.
                 Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
                 events => events?,

@@ -101,7 +101,7 @@ impl Store {
 
     /// Returns the filter of the memory's scope, narrowed by what the request's filter demands in any case.
     fn narrowed(&self, filter: Option<&Filter<Value>>) -> EventFilter {
-        let scope = self.memory.scope();
+        let scope = self.memory.admin().scope();
         let mut narrowed = EventFilter {
             session: scope.session.clone(),
             user: scope.user.clone(),
@@ -122,7 +122,7 @@ impl Store {
     /// Returns the event of a document. Each is a session of its own, as each file is that is read in: a session may store only so
     /// much in an hour, which is no bound for what a host inserts.
     fn message(&self, text: String, frame: String) -> mnemal::Result<Message> {
-        let session = match &self.memory.scope().session {
+        let session = match &self.memory.admin().scope().session {
             Within::Only(session) => session.clone(),
             Within::All => {
                 let producer = Producer { id: format!("{frame}\n{text}"), version: 0 };
@@ -162,7 +162,7 @@ impl VectorStoreIndex for Store {
             .collect()
     }
 
-    /// Returns the ids of the events that are the best hits, by which [`Memory::get`] and [`Memory::forget`] know them.
+    /// Returns the ids of the events that are the best hits, by which [`EventsHandle::get`](mnemal::events::EventsHandle::get) and [`Memory::forget`] know them.
     ///
     /// # Errors
     /// As [`top_n`](Self::top_n), without `JsonError`.
@@ -203,7 +203,7 @@ impl InsertDocuments for Store {
         });
         let messages: Vec<Message> = messages.collect::<Result<_, VectorStoreError>>()?;
         for batch in messages.chunks(BATCH) {
-            let _acks = self.memory.log_all(batch.to_vec()).await.map_err(VectorStoreError::datastore)?;
+            let _acks = self.memory.events().log_all(batch.to_vec()).await.map_err(VectorStoreError::datastore)?;
         }
         Ok(())
     }

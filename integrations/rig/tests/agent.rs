@@ -46,7 +46,7 @@ async fn what_an_agent_heard_in_one_conversation_it_knows_in_the_next() {
     assert!(sent_documents(&requests[0]).is_empty(), "nothing was known");
     let [(id, brief)] = &sent_documents(&requests[1])[..] else { panic!("one briefing") };
     assert!(brief.contains("We deploy on Tuesdays"), "{brief}");
-    let receipt = memory.receipt(id.parse().unwrap()).await.unwrap();
+    let receipt = memory.admin().receipt(id.parse().unwrap()).await.unwrap();
     assert!(!receipt.lines.is_empty());
 
     let expected = ["When do we deploy?", "On Tuesdays.", "Are you sure?", "As I said."];

@@ -53,7 +53,7 @@ async fn messages_come_back_as_they_were_appended() {
     assert_eq!(history.load(&"c".into()).await.unwrap(), said);
     assert_eq!(history.load(&"nobody".into()).await.unwrap(), []);
 
-    let all = memory.latest(&EventFilter::live(), 20.try_into().unwrap()).await.unwrap();
+    let all = memory.events().latest(&EventFilter::live(), 20.try_into().unwrap()).await.unwrap();
     let kept: Vec<_> = all.iter().rev().map(|event| event.body().unwrap()).collect();
     let tool = ToolName::new("weather").unwrap();
     assert_eq!(kept[3].kind, EventKind::ToolCall { tool: tool.clone() });
@@ -153,7 +153,7 @@ async fn prompts_that_are_hearsay_are_no_words_of_the_user() {
     let (memory, _) = memory().await;
     let history = History::new(memory.clone()).hearsay();
     history.append(&"c".into(), vec![Message::user("I always prefer tabs")]).await.unwrap();
-    let [event] = &memory.latest(&EventFilter::live(), 1.try_into().unwrap()).await.unwrap()[..] else {
+    let [event] = &memory.events().latest(&EventFilter::live(), 1.try_into().unwrap()).await.unwrap()[..] else {
         panic!()
     };
     assert_eq!(event.body().unwrap().origin, Origin::ToolExternal);
@@ -175,7 +175,7 @@ async fn bad_input_is_refused_with_a_reason_and_leaves_nothing_behind() {
         assert!(matches!(error, MemoryError::Backend(_)) && error.to_string().contains(why), "{error}");
     }
     assert!(history.load(&"".into()).await.is_err() && history.clear(&"".into()).await.is_err());
-    assert_eq!(memory.stats().await.unwrap().head.count(), 0);
+    assert_eq!(memory.admin().stats().await.unwrap().head.count(), 0);
     history.append(&"c".into(), Vec::new()).await.unwrap();
 }
 

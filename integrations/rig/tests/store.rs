@@ -62,7 +62,7 @@ async fn a_document_is_found_by_its_text_and_comes_back_as_it_was_with_the_id_of
     assert!((0.0..=1.0).contains(&found[0].score));
     let ids = store.top_n_ids(ask("when does the ferry leave?", 1)).await.unwrap();
     assert_eq!((&ids[0].id, ids[0].score), (&found[0].id, found[0].score));
-    let event = memory.get(ids[0].id.parse().unwrap()).await.unwrap();
+    let event = memory.events().get(ids[0].id.parse().unwrap()).await.unwrap();
     assert_eq!(event.body().unwrap().content, "The ferry to Texel leaves at noon");
 
     memory.forget(mnemal::events::Selector::Events(vec![event.id])).await.unwrap();
@@ -164,7 +164,7 @@ async fn bad_requests_and_documents_are_refused_with_a_reason() {
     assert_eq!(error.to_string(), "Datastore error: document 2 of 2 has no text");
     let error = store.insert_documents(vec![("x".repeat(300 * 1024), Vec::new())]).await.unwrap_err();
     assert!(error.to_string().contains("bytes"), "{error}");
-    assert_eq!(memory.stats().await.unwrap().head.count(), 0);
+    assert_eq!(memory.admin().stats().await.unwrap().head.count(), 0);
 
     let _note = memory.remember("a note about ferries").await.unwrap();
     let error = store.top_n::<Page>(ask("ferries", 1)).await.unwrap_err();
@@ -179,7 +179,7 @@ async fn more_documents_than_a_batch_are_inserted_and_secrets_are_not_kept() {
     pages.push(page("long", &"quay ".repeat(20_000), 1));
     pages.push(page("token ghp_16C7e42F292c6912E7710c838347Ae178B4a", "how to reach the build server", 1));
     let (memory, store) = store_of(&pages).await;
-    assert_eq!(memory.stats().await.unwrap().head.count(), 1_003);
+    assert_eq!(memory.admin().stats().await.unwrap().head.count(), 1_003);
     let found = store.top_n::<Page>(ask("how to reach the build server", 1)).await.unwrap();
     assert_eq!(found[0].document.body, "how to reach the build server");
     assert_eq!(titles(&store, ask("quay", 1)).await, ["long"]);

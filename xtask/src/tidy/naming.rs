@@ -54,6 +54,25 @@ pub(super) fn names_of_the_facade(tree: &Tree) -> Vec<Finding> {
     FACADE.into_iter().filter_map(finding).collect()
 }
 
+/// Most methods of `Memory` itself, beside its constructors. Source: own choice; the others are in the handles of its areas.
+const MEMORY: usize = 15;
+
+/// `Memory` has few methods: what is not needed every day belongs to the handle of an area.
+pub(super) fn methods_of_memory(tree: &Tree) -> Vec<Finding> {
+    let of_facade = |file: &&SourceFile| file.path.starts_with("crates/mnemal/src/");
+    let count = |file: &SourceFile| -> usize {
+        let blocks = file.text.split("\nimpl Memory {\n").skip(1);
+        let blocks = blocks.filter_map(|block| block.split("\n}").next());
+        let methods = blocks.flat_map(|block| block.split("\n    pub ").skip(1));
+        methods
+            .filter(|method| method.split_once("self").is_some_and(|(head, _)| !head.contains(')')))
+            .count()
+    };
+    let found: usize = tree.rust_files().filter(of_facade).map(count).sum();
+    let finding = || Finding::at("crates/mnemal/src/memory.rs", format!("{found} methods; at most {MEMORY}"));
+    (found > MEMORY).then(finding).into_iter().collect()
+}
+
 /// No file or folder of code has a name without meaning, and no file is called `mod.rs`.
 pub(super) fn file_names(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -181,6 +200,21 @@ mod tests {
         let expect = [format!("{root}: 61 names; at most 60"), format!("{prelude}: 41 names; at most 40")];
         assert_eq!(found, expect);
         assert_eq!(check(names_of_the_facade, &[(root, "")]), [format!("{prelude}: does not exist")]);
+    }
+
+    #[test]
+    fn a_memory_of_too_many_methods_is_found() {
+        let file = |methods: usize| {
+            let block = "impl Memory {\n    pub fn open(path: &Path) -> Self {\n    }\n\n    pub async fn a(\n        &self,\n    ) {\n    }\n";
+            let more = "\n    pub fn b(&self) {\n    }\n".repeat(methods);
+            format!("//! P.\n\n{block}{more}}}\n\nimpl Engine {{\n    pub fn c(&self) {{\n    }}\n}}\n")
+        };
+        let path = "crates/mnemal/src/memory.rs";
+        assert!(check(methods_of_memory, &[(path, &file(14))]).is_empty());
+        assert_eq!(
+            check(methods_of_memory, &[(path, &file(15))]),
+            [format!("{path}: 16 methods; at most 15")]
+        );
     }
 
     #[test]

@@ -139,10 +139,10 @@ async fn everything(database: &Path, ids: &[String]) -> Result<Reading> {
         Ok(memory) => {
             log(&memory, ids, &mut reading).await?;
             answers(&memory, &mut reading).await?;
-            let found = memory.engine().check().await;
+            let found = memory.admin().engine().check().await;
             reading.damaged = found.is_err() || found.is_ok_and(|found| !found.findings.is_empty());
             // What cannot be written to cannot always be closed well.
-            drop(memory.engine().close().await);
+            drop(memory.admin().engine().close().await);
         }
         Err(error) => drop(reading.answers.insert("open".to_owned(), told(&error))),
     }
@@ -173,7 +173,7 @@ fn copied(database: &Path) -> Result<std::path::PathBuf> {
 }
 
 async fn page(memory: &Memory, after: &mut Cursor) -> Result<Option<Vec<Event>>> {
-    let events = memory.scan(&EventFilter::all(), *after, PAGE).await?;
+    let events = memory.events().scan(&EventFilter::all(), *after, PAGE).await?;
     let Some(last) = events.last() else { return Ok(None) };
     *after = Cursor(Some(last.seq));
     Ok(Some(events))
@@ -191,11 +191,11 @@ async fn open(database: &Path) -> mnemal::Result<Memory> {
 
 async fn log(memory: &Memory, ids: &[String], reading: &mut Reading) -> Result<()> {
     for id in ids {
-        reading.note(format!("get {id}"), memory.get(id.parse::<EventId>()?).await);
+        reading.note(format!("get {id}"), memory.events().get(id.parse::<EventId>()?).await);
     }
     let mut after = Cursor::START;
     for number in 0.. {
-        let page = memory.scan(&EventFilter::all(), after, PAGE).await;
+        let page = memory.events().scan(&EventFilter::all(), after, PAGE).await;
         let last = page.as_ref().ok().and_then(|events| events.last().map(|event| event.seq));
         reading.note(format!("scan {number}"), page);
         // An unreadable page ends the scan; the caller handles that.
@@ -205,14 +205,14 @@ async fn log(memory: &Memory, ids: &[String], reading: &mut Reading) -> Result<(
     for watch in 0..5 {
         let session = Within::Only(SessionId::new(format!("watch:{watch}"))?);
         let filter = EventFilter { session, ..EventFilter::live() };
-        reading.note(format!("session {watch}"), memory.latest(&filter, PAGE).await);
+        reading.note(format!("session {watch}"), memory.events().latest(&filter, PAGE).await);
     }
     let decisions = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::all() };
-    reading.note("decisions", memory.scan(&decisions, Cursor::START, PAGE).await);
-    reading.note("sessions", memory.sessions(PAGE).await);
-    reading.note("latest", memory.latest(&EventFilter::all(), PAGE).await);
+    reading.note("decisions", memory.events().scan(&decisions, Cursor::START, PAGE).await);
+    reading.note("sessions", memory.events().sessions(PAGE).await);
+    reading.note("latest", memory.events().latest(&EventFilter::all(), PAGE).await);
     let mut out = Vec::new();
-    let exported = memory.export(&mut out).await;
+    let exported = memory.admin().export(&mut out).await;
     reading.note("export", exported.map(|exported| (exported, out)));
     Ok(())
 }
@@ -232,12 +232,12 @@ async fn answers(memory: &Memory, reading: &mut Reading) -> Result<()> {
         });
         reading.note_degraded(format!("context {question}"), context);
     }
-    reading.note("notes", memory.notes(&LearningFilter::all()).await);
+    reading.note("notes", memory.preferences().notes(&LearningFilter::all()).await);
     for drawer in 0..9 {
         let key = NoteKey::new(format!("drawer_{drawer}"))?;
-        reading.note(format!("history {drawer}"), memory.history(&key).await);
+        reading.note(format!("history {drawer}"), memory.preferences().history(&key).await);
     }
-    let health = memory.health().await;
+    let health = memory.admin().health().await;
     let well = health.as_ref().is_ok_and(|health| {
         health
             .parts

@@ -78,7 +78,7 @@ async fn make(folder: &Path) -> Result<Sample> {
     talk(&old, &clock, 0..OLD).await?;
     let old_log = std::fs::read(beside(&base, "-wal"))?;
     forget(&old).await?;
-    old.engine().close().await?;
+    old.admin().engine().close().await?;
     let memory = open(&base, &clock, 2).await?;
     talk(&memory, &clock, OLD..OLD + NEW).await?;
     let foreign = folder.join("foreign/space.db");
@@ -98,7 +98,7 @@ async fn make(folder: &Path) -> Result<Sample> {
     let mut after = Cursor::START;
     loop {
         let limit = std::num::NonZeroUsize::new(100).context("100 is not zero")?;
-        let page = memory.scan(&EventFilter::all(), after, limit).await?;
+        let page = memory.events().scan(&EventFilter::all(), after, limit).await?;
         let Some(last) = page.last() else { break };
         after = Cursor(Some(last.seq));
         sample.ids.extend(page.iter().map(|event| event.id.to_string()));
@@ -108,8 +108,8 @@ async fn make(folder: &Path) -> Result<Sample> {
     sample.write(&place, &sample.file, &sample.log)?;
     let stretches = Salvage::of(&place.join("space.db"))?;
     sample.stretches = stretches.stretches().map(|(id, all)| (id.to_string(), all)).collect();
-    drop(memory.engine().close().await);
-    drop(other.engine().close().await);
+    drop(memory.admin().engine().close().await);
+    drop(other.admin().engine().close().await);
     Ok(sample)
 }
 
@@ -133,7 +133,7 @@ async fn talk(memory: &Memory, clock: &ManualClock, numbers: std::ops::Range<usi
             .collect::<Result<_>>()?;
         next += batch.len();
         clock.advance(Duration::from_mins(1));
-        drop(memory.log_all(batch).await?);
+        drop(memory.events().log_all(batch).await?);
         if dice.below(5) == 0 {
             let note = memory.remember(format!("Note {next}: the {} is kept in drawer {next}.", thing(next)));
             drop(note.key(NoteKey::new(format!("drawer_{}", next % 9))?).await?);
@@ -176,7 +176,7 @@ fn message(number: usize, dice: &mut Dice) -> Result<Message> {
 
 async fn forget(memory: &Memory) -> Result<()> {
     let limit = std::num::NonZeroUsize::new(200).context("200 is not zero")?;
-    let events = memory.scan(&EventFilter::live(), Cursor::START, limit).await?;
+    let events = memory.events().scan(&EventFilter::live(), Cursor::START, limit).await?;
     let gone: Vec<EventId> = events.iter().step_by(31).map(|event| event.id).collect();
     memory.forget(Selector::Events(gone)).await?;
     Ok(())

@@ -138,7 +138,7 @@ impl<'d> Player<'d> {
         let Some(space) = &self.space else { return };
         let memory = &space.memory;
         let answers = {
-            let call = |places: &[usize]| memory.log_all(self.book.messages(places));
+            let call = |places: &[usize]| memory.events().log_all(self.book.messages(places));
             tokio::join!(call(&one), call(&two), call(&three))
         };
         for (places, answer) in [(one, answers.0), (two, answers.1), (three, answers.2)] {
@@ -209,7 +209,7 @@ impl<'d> Player<'d> {
             let answer = if first.note.is_some() {
                 remember(space, first).await
             } else {
-                space.memory.log_all(self.book.messages(&places)).await.map(|acked| acked.value)
+                space.memory.events().log_all(self.book.messages(&places)).await.map(|acked| acked.value)
             };
             match answer {
                 Ok(acks) => self.acknowledge(&places, &acks),
@@ -229,7 +229,7 @@ async fn remember(space: &Space, said: &BookEntry) -> Result<Vec<Ack>> {
         None => call,
     };
     let stored = call.await?.value;
-    let event = space.memory.get(stored.event).await;
+    let event = space.memory.events().get(stored.event).await;
     let Ok(event) = event else {
         // It is stored; where exactly is asked again by the judge.
         return Err(Error::new(ErrorKind::Unavailable, "the position of a note cannot be read"));

@@ -161,7 +161,7 @@ async fn read(
         Ok(document) => document,
         Err(why) => return Ok(Err(why)),
     };
-    let taken = memory.ingest(&document).await?;
+    let taken = memory.events().ingest(&document).await?;
     let texts = texts_of(memory).await?;
     Ok(Ok((document, texts, taken.value.stored)))
 }

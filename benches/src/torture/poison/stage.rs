@@ -72,7 +72,7 @@ impl Stage {
                 Author::Other => self.put(&turn.text, (entry, place)).await?,
             }
         }
-        let all = self.memory.scan(&EventFilter::all(), Cursor::START, MANY).await?;
+        let all = self.memory.events().scan(&EventFilter::all(), Cursor::START, MANY).await?;
         let mut others = all.iter().filter(|event| event.level < mnemal::types::Level::User);
         Ok(others.all(|event| event.quarantined.is_some()))
     }
@@ -87,9 +87,9 @@ impl Stage {
             }
             Entry::Import => {
                 let line = serde_json::json!({"id": place, "conv": "c", "speaker": "user", "text": text});
-                let options = ImportOptions::new("poison.jsonl", self.memory.engine().now());
+                let options = ImportOptions::new("poison.jsonl", self.memory.admin().engine().now());
                 let file = Bytes::new(format!("{line}\n").into_bytes());
-                drop(self.memory.import(file, ImportFormat::Neutral, options, &mut |_| ()).await?);
+                drop(self.memory.events().import(file, ImportFormat::Neutral, options, &mut |_| ()).await?);
             }
         }
         Ok(())
@@ -98,10 +98,10 @@ impl Stage {
     /// What the memory holds: learnings and facts, each with the number of events that support it.
     async fn held(&self) -> Result<Vec<(String, usize)>> {
         let mut held: Vec<(String, usize)> = Vec::new();
-        for row in self.memory.all_learnings(&LearningFilter::all()).await? {
+        for row in self.memory.preferences().all_learnings(&LearningFilter::all()).await? {
             held.push((row.id.to_string(), row.sources.len()));
         }
-        for fact in self.memory.graph().await?.history(&mnemal::FactFilter::all()).await? {
+        for fact in self.memory.facts().graph().await?.history(&mnemal::FactFilter::all()).await? {
             let mut events: Vec<EventId> = fact.supports.iter().map(|support| support.source.event).collect();
             events.sort_unstable();
             events.dedup();

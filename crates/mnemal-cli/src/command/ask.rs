@@ -25,7 +25,8 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Ask, output: &O
         request = request.as_of(fact::moment(&memory, &call.when)?);
     }
     if call.endpoint {
-        request = request.embedded(memory.embed_query(&call.question, super::ENDPOINT_DEADLINE).await);
+        request =
+            request.embedded(memory.admin().embed_query(&call.question, super::ENDPOINT_DEADLINE).await);
     }
     let answer = request.await?;
     output.answer(&AnswerForm::new(&answer, &answer.gaps), || human(&answer))?;

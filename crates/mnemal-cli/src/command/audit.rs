@@ -54,7 +54,7 @@ struct FindingForm {
 
 /// Prints the trust audit of the space; with `--strict` a burst, a violation or a finding gives exit code 6.
 pub(super) async fn run(memory: &Memory, global: &Global, output: &Output) -> Result<u8> {
-    let audit = memory.audit().await?;
+    let audit = memory.admin().audit().await?;
     let is_clean = audit.bursts.is_empty() && audit.violations.is_empty() && audit.findings.is_empty();
     let form = AuditForm::from(audit);
     output.answer(&form, || form.text())?;

@@ -11,7 +11,7 @@ use crate::output::Output;
 
 /// Copies the space into a new file, verifies the copy, and prints its manifest.
 pub(super) async fn run(memory: &Memory, call: &Backup, output: &Output) -> Result<u8> {
-    let manifest = memory.backup(&call.path).await?;
+    let manifest = memory.admin().backup(&call.path).await?;
     output.answer(&manifest, || text(&call.path, &manifest))?;
     Ok(0)
 }

@@ -89,9 +89,10 @@ impl MeasureForm {
 
 /// Measures the quality of a space, and its file size per event and per valid note or fact.
 pub(super) async fn measures(memory: &Memory, place: &SpacePaths) -> Result<Vec<MeasureForm>> {
-    let mut measures: Vec<MeasureForm> = memory.quality().await?.into_iter().map(MeasureForm::new).collect();
+    let mut measures: Vec<MeasureForm> =
+        memory.admin().quality().await?.into_iter().map(MeasureForm::new).collect();
     let bytes = super::status::size(&place.file);
-    let events = memory.engine().stats().await?.head.count();
+    let events = memory.admin().engine().stats().await?.head.count();
     let held = measures.iter().filter(|measure| matches!(measure.name, "orphan_notes" | "orphan_facts"));
     let memories: u64 = held.map(|measure| measure.of).sum();
     measures.extend([("bytes_per_event", events), ("bytes_per_memory", memories)].map(|(name, of)| {
@@ -110,7 +111,7 @@ pub(super) async fn measures(memory: &Memory, place: &SpacePaths) -> Result<Vec<
 
 /// Reads everything and verifies the checksums; a finding gives exit code 1.
 async fn checksums(memory: &Memory, output: &Output) -> Result<u8> {
-    let found = memory.engine().check().await?;
+    let found = memory.admin().engine().check().await?;
     let report = CheckReport { events: found.events, index_rows: found.index_rows, findings: found.findings };
     output.answer(&report, || text(&report))?;
     Ok(u8::from(!report.findings.is_empty()))

@@ -68,7 +68,7 @@ pub(super) async fn run(
         request = request.skip_injected();
     }
     if let Some(query) = call.query.as_ref().filter(|_| call.ask_endpoint) {
-        request = request.embedded(memory.embed_query(query, super::ENDPOINT_DEADLINE).await);
+        request = request.embedded(memory.admin().embed_query(query, super::ENDPOINT_DEADLINE).await);
     }
     let context = request.await?;
     let places = places(&memory, &context).await;
@@ -89,7 +89,7 @@ async fn places(memory: &Memory, context: &Context) -> FileLocations {
     let mut places = FileLocations::new();
     for id in events {
         // A source in another space, or one forgotten meanwhile, is not found here.
-        let Ok(event) = memory.get(id).await else { continue };
+        let Ok(event) = memory.events().get(id).await else { continue };
         if let Some(place) = event.body().and_then(super::place_of) {
             places.insert(id, place);
         }

@@ -58,12 +58,13 @@ async fn show(folder: &std::path::Path, output: &Output) -> Result<()> {
 }
 
 async fn import(memory: &Memory, output: &Output) -> Result<()> {
-    let started = memory.engine().now();
+    let started = memory.admin().engine().now();
     let text = CONVERSATION.replace("{{SECRET}}", &pasted_key());
     let options = ImportOptions { origin: OwnHistory::Yes, ..ImportOptions::new("demo", started) };
-    let report = memory.import(Cursor::new(text), ImportFormat::Neutral, options, &mut |_| ()).await?;
-    let millis = (memory.engine().now().as_micros() - started.as_micros()) / 1_000;
-    let sessions = memory.stats().await?.sessions;
+    let report =
+        memory.events().import(Cursor::new(text), ImportFormat::Neutral, options, &mut |_| ()).await?;
+    let millis = (memory.admin().engine().now().as_micros() - started.as_micros()) / 1_000;
+    let sessions = memory.admin().stats().await?.sessions;
     output.print(&format!(
         "mnemal remembers {} turns of {sessions} conversations, imported and durable in {millis} ms, offline, with no model.\n",
         report.taken.stored
@@ -103,7 +104,7 @@ async fn assemble(memory: &Memory, output: &Output) -> Result<()> {
 async fn secret(memory: &Memory, output: &Output) -> Result<()> {
     let filter = mnemal::EventFilter::live();
     let many = std::num::NonZeroUsize::new(500).unwrap_or(std::num::NonZeroUsize::MIN);
-    let events = memory.latest(&filter, many).await?;
+    let events = memory.events().latest(&filter, many).await?;
     let kept =
         events.iter().filter_map(|event| event.body()).find(|event| event.content.contains("[secret:"));
     let Some(kept) = kept else { return Ok(()) };

@@ -39,9 +39,9 @@ pub(super) async fn run(memory: &Memory, call: &Diff, output: &Output) -> Result
     let from = time::read(&call.from)?;
     let to = match &call.to {
         Some(to) => time::read(to)?,
-        None => memory.engine().now(),
+        None => memory.admin().engine().now(),
     };
-    let changes = memory.diff(from, to).await?;
+    let changes = memory.facts().diff(from, to).await?;
     let mut all: Vec<(&'static str, &BeliefChange)> =
         changes.facts.iter().map(|change| ("fact", change)).collect();
     all.extend(changes.learnings.iter().map(|change| ("learning", change)));

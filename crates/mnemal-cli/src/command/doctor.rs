@@ -121,7 +121,7 @@ fn permissions(_place: &SpacePaths) -> Finding {
 }
 
 async fn bytes(memory: &Memory) -> Finding {
-    match memory.engine().check().await {
+    match memory.admin().engine().check().await {
         Ok(found) if found.findings.is_empty() => finding(
             "integrity",
             OK,
@@ -153,18 +153,18 @@ async fn mended(memory: &Memory) -> Finding {
 
 async fn mend(memory: &Memory) -> Result<Vec<String>> {
     let mut done = Vec::new();
-    let rows = memory.engine().reindex_damaged().await?;
+    let rows = memory.admin().engine().reindex_damaged().await?;
     if rows > 0 {
         done.push(format!("{rows} rows of the index were made anew"));
     }
-    let left = memory.engine().fold_within(CATCHING_UP).await;
+    let left = memory.admin().engine().fold_within(CATCHING_UP).await;
     done.extend(left.iter().map(|gap| format!("not caught up: {gap}")));
-    let _gaps = memory.engine().refresh_summaries().await;
+    let _gaps = memory.admin().engine().refresh_summaries().await;
     let owner = OwnerId::new(format!("doctor-{}", std::process::id()))?;
     let mut folded = 0;
     // The caps of a cycle limit the damage of a wrong one, so several cycles are needed.
     for _cycle in 0..MOST_CYCLES {
-        let done = memory.engine().dream(&owner, DreamMode::Asked).await?.accepted().count();
+        let done = memory.admin().engine().dream(&owner, DreamMode::Asked).await?.accepted().count();
         folded += done;
         if done == 0 {
             break;
@@ -180,7 +180,7 @@ async fn mend(memory: &Memory) -> Result<Vec<String>> {
 
 /// Checks the health of every layer; lag is no failure, because a layer catches up when it is read.
 async fn layers(memory: &Memory) -> Finding {
-    let health = match memory.examine().await {
+    let health = match memory.admin().examine().await {
         Ok(health) => health,
         Err(error) => return finding("layers", FAIL, error.to_string()),
     };
@@ -198,7 +198,7 @@ async fn layers(memory: &Memory) -> Finding {
 
 /// Checks whether the graph matches the log.
 async fn graph(memory: &Memory) -> Finding {
-    let state = match memory.engine().graph_state().await {
+    let state = match memory.admin().engine().graph_state().await {
         Ok(state) => state,
         Err(error) => return finding("graph", FAIL, error.to_string()),
     };
@@ -247,7 +247,7 @@ async fn probe(memory: &Memory) -> Finding {
 }
 
 async fn erased(memory: &Memory, text: &str) -> Finding {
-    match memory.engine().search_bytes(text).await {
+    match memory.admin().engine().search_bytes(text).await {
         Ok(places) if places.is_empty() => {
             finding("erased", OK, "the text is nowhere in the files of the space")
         }

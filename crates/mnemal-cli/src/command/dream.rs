@@ -30,15 +30,15 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
         None => {}
     }
     if call.retry {
-        memory.engine().retry_left().await?;
+        memory.admin().engine().retry_left().await?;
     }
     let owner = OwnerId::new(format!("dream-{}", std::process::id()))?;
     let run = if call.dry_run { DreamMode::Dry } else { DreamMode::Asked };
-    let cycle = memory.engine().dream(&owner, run).await?;
+    let cycle = memory.admin().engine().dream(&owner, run).await?;
     let mut rows = words(memory).await?;
     for judged in &cycle.judged {
         if let OperationKind::Claim { turn, .. } = &judged.proposal.operation.kind
-            && let Ok(event) = memory.get(*turn).await
+            && let Ok(event) = memory.events().get(*turn).await
             && let Some(kept) = event.body()
         {
             rows.insert(turn.to_string(), kept.content.clone());
@@ -52,7 +52,7 @@ pub(super) async fn run(memory: &Memory, call: &Dream, output: &Output) -> Resul
 
 /// Returns the text of every note, by the event that made it.
 async fn words(memory: &Memory) -> Result<BTreeMap<String, String>> {
-    let rows = memory.all_learnings(&mnemal::LearningFilter::all()).await?;
+    let rows = memory.preferences().all_learnings(&mnemal::LearningFilter::all()).await?;
     let words = |row: mnemal::Learning| Some((row.sources.first()?.event.to_string(), row.content));
     Ok(rows.into_iter().filter_map(words).collect())
 }
@@ -64,7 +64,7 @@ async fn recent_operations(
     rows: &BTreeMap<String, String>,
 ) -> Result<Vec<ExecutedOperationForm>> {
     let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
-    let events = memory.latest(&filter, LOOKED_THROUGH).await?;
+    let events = memory.events().latest(&filter, LOOKED_THROUGH).await?;
     let undone = |event: &Event| match &event.body()?.kind {
         EventKind::Decision(Decision::Undo { decision }) => Some(*decision),
         _ => None,
@@ -92,7 +92,8 @@ async fn names(memory: &Memory, cycle: &DreamCycle) -> Result<Vec<(String, Strin
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let known = memory.stored_graph().await?.value.entities(ids, AsOf::present(Timestamp::MAX)).await?;
+    let known =
+        memory.facts().stored_graph().await?.value.entities(ids, AsOf::present(Timestamp::MAX)).await?;
     Ok(known.into_iter().map(|entity| (entity.id.to_string(), entity.name)).collect())
 }
 
@@ -316,7 +317,7 @@ impl LedgerLineForm {
 }
 
 async fn log(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let lines = |lines: Vec<LedgerLine>| lines.into_iter().take(limit).map(LedgerLineForm::from).collect();
     let cycles: Vec<LedgerLineForm> = lines(engine.dream_ledger(LedgerKind::Cycle).await?);
     let refused: Vec<LedgerLineForm> = lines(engine.dream_ledger(LedgerKind::Refused).await?);

@@ -39,13 +39,13 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Entity, output: 
         }
         _ => {}
     }
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     match call {
         Entity::List { kind, limit, when } => {
             list(&graph, kind.as_deref(), limit, moment(memory, &when)?, output).await?;
         }
         Entity::Show { who, when } => {
-            let profile = memory.entity_profile(&who, moment(memory, &when)?).await?;
+            let profile = memory.facts().entity_profile(&who, moment(memory, &when)?).await?;
             show::print(&profile, output)?;
         }
         Entity::Path { from, to, when } => {
@@ -97,22 +97,24 @@ fn kind_named(name: &str) -> Result<EntityKind> {
 
 /// Resolves an id or a name to all names of the entity and its events; also for a name that only a speaker or a user has.
 async fn resolve_entity(memory: &Memory, who: &str) -> Result<(Vec<String>, Vec<EventId>)> {
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     match graph.exactly(who, always()).await {
         Ok(known) => {
-            let mut events: BTreeSet<EventId> = memory.naming(known.id).await?.into_iter().collect();
+            let mut events: BTreeSet<EventId> = memory.facts().naming(known.id).await?.into_iter().collect();
             let mut names: Vec<String> = known.names.iter().map(|name| name.text.clone()).collect();
             if who.parse::<EntityId>().is_err() {
-                events.extend(memory.selected_by_person(who).await?);
+                events.extend(memory.events().selected_by_person(who).await?);
                 names.push(who.trim().to_owned());
             }
             Ok((names, events.into_iter().collect()))
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => match memory.selected_by_person(who).await {
-            Ok(events) => Ok((vec![who.trim().to_owned()], events)),
-            Err(nobody) if nobody.kind() == ErrorKind::NotFound => Err(error.into()),
-            Err(other) => Err(other.into()),
-        },
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            match memory.events().selected_by_person(who).await {
+                Ok(events) => Ok((vec![who.trim().to_owned()], events)),
+                Err(nobody) if nobody.kind() == ErrorKind::NotFound => Err(error.into()),
+                Err(other) => Err(other.into()),
+            }
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -133,7 +135,7 @@ async fn path(
             .into_iter()
             .map(|entity| (entity.id, entity.name))
             .collect();
-        let told = memory.describe_facts(graph, path.facts, as_of).await?;
+        let told = memory.facts().describe_facts(graph, path.facts, as_of).await?;
         let facts = told.iter().map(FactForm::from).collect();
         let entities = path.entities.iter().filter_map(|id| names.get(id).cloned()).collect();
         forms.push(PathForm { entities, facts });
@@ -148,7 +150,7 @@ async fn path(
 }
 
 async fn merge(memory: &Memory, (one, into): (&str, &str), going: RunMode, output: &Output) -> Result<u8> {
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     let (one, into) = (graph.whom(one, always()).await?, graph.whom(into, always()).await?);
     if one.id == into.id {
         return Err(Error::invalid(format!("both are {} already", into.name)).into());
@@ -160,7 +162,7 @@ async fn merge(memory: &Memory, (one, into): (&str, &str), going: RunMode, outpu
 }
 
 async fn split(memory: &Memory, (one, from): (&str, &str), going: RunMode, output: &Output) -> Result<u8> {
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     let whole = graph.whom(from, always()).await?;
     let parts = graph.parts(whole.id, always()).await?;
     let is_meant = |part: &&Known| {
@@ -184,7 +186,7 @@ async fn split(memory: &Memory, (one, from): (&str, &str), going: RunMode, outpu
 }
 
 async fn rename(memory: &Memory, (who, name): (&str, &str), going: RunMode, output: &Output) -> Result<u8> {
-    let known = memory.graph().await?.whom(who, always()).await?;
+    let known = memory.facts().graph().await?.whom(who, always()).await?;
     let decision = mnemal::graph::renaming(known.id, name)?;
     let names = [known.name.clone(), name.trim().to_owned()];
     let text = format!("{} is shown as {}", known.name, name.trim());

@@ -65,10 +65,10 @@ async fn write_export(
     out: &mut (dyn Write + Send),
 ) -> Result<ExportOutcome> {
     if recipients.is_empty() {
-        return Ok(memory.export_as(form, out).await?);
+        return Ok(memory.admin().export_as(form, out).await?);
     }
     let mut sealed = encryption::writer(out, recipients)?;
-    let exported = memory.export_as(form, &mut sealed).await?;
+    let exported = memory.admin().export_as(form, &mut sealed).await?;
     sealed.finish().context("cannot write the export")?.flush()?;
     Ok(exported)
 }
@@ -94,7 +94,7 @@ async fn markdown(memory: &Memory, folder: &Path, output: &Output) -> Result<u8>
             Error::new(ErrorKind::Unavailable, format!("cannot write {path}")).because(cause)
         })
     };
-    let exported = memory.export_markdown(&mut put).await?;
+    let exported = memory.admin().export_markdown(&mut put).await?;
     output.say(&format!(
         "exported {} notes, {} entities and {} events of {} days to {}",
         exported.notes,

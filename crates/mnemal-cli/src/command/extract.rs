@@ -30,10 +30,13 @@ pub(super) async fn run(global: &Global, call: Extract, output: &Output) -> Resu
         (None, event) => {
             let memory = super::open_one(global, output).await?;
             let id: EventId = event.unwrap_or_default().parse()?;
-            let read =
-                if call.model { memory.extract_with_model(id).await } else { memory.extract(id).await };
+            let read = if call.model {
+                memory.facts().extract_with_model(id).await
+            } else {
+                memory.facts().extract(id).await
+            };
             let found = read?;
-            let event = memory.get(id).await?;
+            let event = memory.events().get(id).await?;
             let zone = event.body().map_or_else(Zone::utc, |kept| kept.zone.clone());
             let text = event.body().map(|kept| kept.content.clone()).unwrap_or_default();
             let at = event.body().map_or(event.recorded_at, |kept| kept.occurred_at);

@@ -22,8 +22,8 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &O
             list(memory, global, (about, predicate), moment(memory, &when)?, output).await
         }
         Fact::Add { subject, predicate, object, topic, since, until, dry_run } => {
-            let graph = memory.graph().await?;
-            let subject = memory.decision_subject(&subject).await?;
+            let graph = memory.facts().graph().await?;
+            let subject = memory.facts().decision_subject(&subject).await?;
             let read = |text: Option<String>| text.as_deref().map(time::world).transpose();
             let choice = FactChoice::Add { valid_at: read(since)?, invalid_at: read(until)? };
             let predicate = Predicate::new(predicate)?;
@@ -42,7 +42,9 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Fact, output: &O
         Fact::Invalidate { what, at, wrong, dry_run } => {
             let at = match at {
                 Some(at) => time::world(&at)?,
-                None => WorldTime::from_seconds(memory.engine().now().as_micros().div_euclid(1_000_000)),
+                None => {
+                    WorldTime::from_seconds(memory.admin().engine().now().as_micros().div_euclid(1_000_000))
+                }
             };
             let choice = if wrong { FactChoice::Reject } else { FactChoice::End { at } };
             invalidate(memory, &what, choice, RunMode::from(dry_run), output).await
@@ -62,7 +64,7 @@ async fn list(
     as_of: AsOf,
     output: &Output,
 ) -> Result<u8> {
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     let predicate = predicate.map(Predicate::new).transpose()?;
     let mut facts = if let Some(who) = about {
         match graph.whom(&who, as_of).await {
@@ -83,7 +85,7 @@ async fn list(
         facts
     };
     facts.retain(|fact| predicate.as_ref().is_none_or(|wanted| fact.predicate == *wanted));
-    let told = memory.describe_facts(&graph, facts, as_of).await?;
+    let told = memory.facts().describe_facts(&graph, facts, as_of).await?;
     let forms: Vec<FactForm> = told.iter().map(FactForm::from).collect();
     output.list(&forms, &FactsForm { facts: &forms }, || lines(&forms))?;
     Ok(super::gaps(&graph.gaps, global, output))
@@ -114,7 +116,7 @@ async fn add(
     if let Some(introduction) = introduction {
         output.say(&format!("{name:?} is new here"));
         if going == RunMode::Really {
-            let _ack = memory.decide(introduction).await?.value;
+            let _ack = memory.facts().decide(introduction).await?.value;
         }
     }
     let names = [name, fact.predicate.to_string(), said.shown];
@@ -131,7 +133,9 @@ async fn hold(
 ) -> Result<u8> {
     let decision = mnemal::graph::holding(predicate.clone(), cardinality)?;
     let filter = FactFilter { predicates: Within::Only(vec![predicate.clone()]), ..FactFilter::all() };
-    if !mnemal::graph::is_shipped(&predicate) && memory.graph().await?.history(&filter).await?.is_empty() {
+    if !mnemal::graph::is_shipped(&predicate)
+        && memory.facts().graph().await?.history(&filter).await?.is_empty()
+    {
         return Err(Error::not_found(format!("nothing is said with {predicate:?} here")).into());
     }
     let how = match cardinality {
@@ -165,8 +169,8 @@ pub(super) async fn invalidate(
     going: RunMode,
     output: &Output,
 ) -> Result<u8> {
-    let graph = memory.graph().await?;
-    let as_of = AsOf::present(memory.engine().now());
+    let graph = memory.facts().graph().await?;
+    let as_of = AsOf::present(memory.admin().engine().now());
     let told = resolve_fact(memory, &graph, what, as_of).await?;
     let (line, fact) = (told.line(), told.fact);
     let text = match choice {
@@ -213,7 +217,7 @@ async fn resolve_fact(memory: &Memory, graph: &Graph, what: &[String], as_of: As
         [] => Vec::new(),
     };
     let wanted = what.join(" ");
-    match <[FactView; 1]>::try_from(memory.describe_facts(graph, facts, as_of).await?) {
+    match <[FactView; 1]>::try_from(memory.facts().describe_facts(graph, facts, as_of).await?) {
         Ok([told]) => Ok(told),
         Err(found) if found.is_empty() => {
             Err(Error::not_found(format!("no fact that holds is meant by {wanted:?}")).into())
@@ -230,7 +234,7 @@ async fn resolve_fact(memory: &Memory, graph: &Graph, what: &[String], as_of: As
 /// Returns the queried times.
 pub(super) fn moment(memory: &Memory, when: &FactTime) -> Result<AsOf> {
     let read = |text: &Option<String>| text.as_deref().map(time::read).transpose();
-    let world = read(&when.as_of)?.unwrap_or_else(|| memory.engine().now());
+    let world = read(&when.as_of)?.unwrap_or_else(|| memory.admin().engine().now());
     Ok(AsOf { world, belief: read(&when.believed_at)?.unwrap_or(Timestamp::MAX) })
 }
 

@@ -44,7 +44,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: 
         .await;
     };
     let preview = memory.forget(what.0.clone()).dry_run().await?;
-    if !memory.engine().holds_token(&[PURPOSE, &exactly(&preview)], token) {
+    if !memory.admin().engine().holds_token(&[PURPOSE, &exactly(&preview)], token) {
         let what = "the token has expired, or what would be erased is not what it was issued for: look again";
         return Err(Error::new(ErrorKind::Conflict, what).into());
     }
@@ -53,7 +53,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: 
 
 /// Rejects a fact permanently, and lists the events that still state it.
 async fn keep_words(memory: &Memory, fact: &str, going: RunMode, output: &Output) -> Result<u8> {
-    let events = memory.selected_by_fact(fact.parse()?).await?;
+    let events = memory.events().selected_by_fact(fact.parse()?).await?;
     let names: Vec<String> = events.iter().map(ToString::to_string).collect();
     let code = invalidate(memory, &[fact.to_owned()], FactChoice::Reject, going, output).await?;
     output.say(&format!("the words that it was read in stay: {}", names.join(", ")));
@@ -80,7 +80,7 @@ async fn erase_into(
 ) -> Result<u8> {
     let preview = memory.forget(what.0.clone()).dry_run().await?;
     if going == RunMode::DryRun {
-        let (token, ends) = memory.engine().issue_token(&[PURPOSE, &exactly(&preview)]);
+        let (token, ends) = memory.admin().engine().issue_token(&[PURPOSE, &exactly(&preview)]);
         let form = ErasureForm::of_preview(&preview, (token.clone(), ends));
         output
             .answer(&form, || format!("{}\nexactly that until {ends}: --confirm {token}", plan(&preview)))?;
@@ -124,19 +124,19 @@ async fn selector(memory: &Memory, call: &Forget) -> Result<Selector> {
         return by_ids(memory, &call.ids).await;
     }
     if call.outdated {
-        let events = memory.outdated().await?;
+        let events = memory.events().outdated().await?;
         if events.is_empty() {
             return Err(Error::not_found("nothing is older, or more, than is kept").into());
         }
         return Ok(Selector::Events(events));
     }
     if let Some(fact) = &call.fact {
-        return Ok(Selector::Events(memory.selected_by_fact(fact.parse()?).await?));
+        return Ok(Selector::Events(memory.events().selected_by_fact(fact.parse()?).await?));
     }
     let filter = super::filter(&call.filter)?;
     let events = match (&call.query, &call.person) {
-        (Some(query), _) => memory.selected_by_text(query, call.limit).await?,
-        (None, Some(person)) => memory.selected_by_person(person).await?,
+        (Some(query), _) => memory.events().selected_by_text(query, call.limit).await?,
+        (None, Some(person)) => memory.events().selected_by_person(person).await?,
         (None, None) => {
             let of = &call.filter;
             let others = [&of.speaker, &of.user, &of.since, &of.until, &call.origin, &call.file];
@@ -149,7 +149,7 @@ async fn selector(memory: &Memory, call: &Forget) -> Result<Selector> {
             }
             let origin = call.origin.as_deref().map(origin).transpose()?;
             let described = Description { filter, origin, file: call.file.clone() };
-            return Ok(Selector::Events(memory.selected(&described).await?));
+            return Ok(Selector::Events(memory.events().selected(&described).await?));
         }
     };
     // The other options narrow the result.
@@ -157,7 +157,7 @@ async fn selector(memory: &Memory, call: &Forget) -> Result<Selector> {
     for id in events {
         let quarantined = mnemal::Within::All;
         let filter = mnemal::EventFilter { quarantined, ..filter.clone() };
-        if filter.accepts(&memory.get(id).await?) {
+        if filter.accepts(&memory.events().get(id).await?) {
             meant.push(id);
         }
     }
@@ -179,7 +179,7 @@ async fn by_ids(memory: &Memory, ids: &[String]) -> Result<Selector> {
     for id in ids {
         if id.starts_with(LearningId::PREFIX) {
             let id: LearningId = id.parse()?;
-            let notes = memory.notes(&LearningFilter::all()).await?;
+            let notes = memory.preferences().notes(&LearningFilter::all()).await?;
             let note = notes.into_iter().find(|note| note.id == id);
             let note = note.ok_or_else(|| Error::not_found(format!("no note {id}")))?;
             events.extend(note.sources.iter().map(|source| source.event));
@@ -202,7 +202,7 @@ async fn no_id(memory: &Memory, id: &str) -> Error {
         return Error::invalid(format!("{id} is an entity: `mnemal entity forget {id}`"));
     }
     let key = NoteKey::new(id).ok();
-    let notes = memory.all_learnings(&LearningFilter::all()).await.unwrap_or_default();
+    let notes = memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap_or_default();
     if key.is_some_and(|key| notes.iter().any(|note| note.key.as_ref() == Some(&key))) {
         return Error::invalid(format!("{id:?} is a key: `mnemal forget --key {id:?}`"));
     }
@@ -214,7 +214,7 @@ async fn no_id(memory: &Memory, id: &str) -> Error {
 /// Shows the first of the selected events.
 pub(super) async fn say_what_goes(memory: &Memory, events: &[EventId], output: &Output) -> Result<()> {
     for id in events.iter().take(SHOWN) {
-        let event = memory.get(*id).await?;
+        let event = memory.events().get(*id).await?;
         let Some(kept) = event.body() else { continue };
         let day = kept.occurred_at.civil(&kept.zone).day_text();
         let text = if kept.content.is_empty() { "(a decision)" } else { kept.content.as_str() };

@@ -21,7 +21,7 @@ const SUBJECTS: usize = 500;
 /// Exports to a new file, or to stdout.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Graph, output: &Output) -> Result<u8> {
     let Graph::Export { path, format, when } = call;
-    let (graph, as_of) = (memory.graph().await?, moment(memory, &when)?);
+    let (graph, as_of) = (memory.facts().graph().await?, moment(memory, &when)?);
     let (nodes, edges) = match path.filter(|path| path.as_os_str() != "-") {
         None => {
             let mut out = BufWriter::new(std::io::stdout());

@@ -76,8 +76,8 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
         gaps.retain(|gap| gap.layer != Layer::Learnings);
         let bar = progress(None, output).with_message("reading what was said");
         bar.enable_steady_tick(TICK);
-        gaps.extend(memory.engine().fold_within(READING).await);
-        let left = memory.engine().read_within(KNOWING).await;
+        gaps.extend(memory.admin().engine().fold_within(READING).await);
+        let left = memory.admin().engine().read_within(KNOWING).await;
         gaps.extend(left.into_iter().filter(|gap| gap.layer != Layer::Learnings));
         bar.finish_and_clear();
     }
@@ -175,17 +175,17 @@ async fn one(
         // Malformed lines do not stop the import; the exit code reports them.
         lenient: LinePolicy::Yes,
         conv: call.conv.clone().map_or(Within::All, Within::Only),
-        zone: crate::time::here(memory.engine().now()),
-        ..ImportOptions::new(source.name, memory.engine().now())
+        zone: crate::time::here(memory.admin().engine().now()),
+        ..ImportOptions::new(source.name, memory.admin().engine().now())
     };
     let reader = encryption::opened(source.reader, &options.source, call.identity.as_deref())?;
     let bar = progress(source.bytes, output);
     let mut watch = |report: &ImportReport| bar.set_position(report.bytes);
     let format = format(call.format);
     let read = if call.dry_run {
-        memory.preview_import(reader, format, options, (rehearsal, &mut watch)).await
+        memory.events().preview_import(reader, format, options, (rehearsal, &mut watch)).await
     } else {
-        memory.import(reader, format, options, &mut watch).await
+        memory.events().import(reader, format, options, &mut watch).await
     };
     bar.finish_and_clear();
     Ok(read?)
@@ -201,10 +201,11 @@ pub(super) async fn messages(memory: &Memory, global: &Global, call: &LogAdd, ou
     let options = ImportOptions {
         origin: OwnHistory::Yes,
         session: Some(session),
-        zone: crate::time::here(memory.engine().now()),
-        ..ImportOptions::new("stdin", memory.engine().now())
+        zone: crate::time::here(memory.admin().engine().now()),
+        ..ImportOptions::new("stdin", memory.admin().engine().now())
     };
-    let report = memory.import(super::stdin(global)?, ImportFormat::OpenAi, options, &mut |_| ()).await?;
+    let report =
+        memory.events().import(super::stdin(global)?, ImportFormat::OpenAi, options, &mut |_| ()).await?;
     let form = form(&[("stdin".to_owned(), report.value)], &report.gaps);
     output.answer(&form, || text(&form, ""))?;
     Ok(super::gaps(&report.gaps, global, output))

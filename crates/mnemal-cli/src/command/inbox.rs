@@ -92,7 +92,7 @@ impl<'t> RejectedFileForm<'t> {
 async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8> {
     let mut done = InboxReport::default();
     loop {
-        add(&mut done, memory.engine().take_from(inbox, TURN).await?.value);
+        add(&mut done, memory.admin().engine().take_from(inbox, TURN).await?.value);
         let standing = inbox.counts().await?;
         if standing.waiting + standing.claimed == 0 {
             break;
@@ -106,7 +106,7 @@ async fn once(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8>
 /// Ingests new files until the program is stopped, which is safe at any time.
 pub(super) async fn watch(memory: &Memory, inbox: &dyn Files, output: &Output) -> Result<u8> {
     loop {
-        let done = memory.engine().take_from(inbox, TURN).await?.value;
+        let done = memory.admin().engine().take_from(inbox, TURN).await?.value;
         if done != InboxReport::default() {
             print_report(&done, output)?;
         }

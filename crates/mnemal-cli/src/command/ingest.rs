@@ -136,7 +136,7 @@ async fn take(
     done: &mut IngestResult,
 ) -> Result<()> {
     let taken: mnemal::Result<Degraded<ImportOutcome>> = match document {
-        Ok(document) => memory.ingest(&document).await,
+        Ok(document) => memory.events().ingest(&document).await,
         Err(why) => Err(why),
     };
     match taken {

@@ -46,7 +46,7 @@ async fn add(memory: &Memory, global: &Global, call: LogAdd, output: &Output) ->
             let (at, zone) = time::event_time(&at)?;
             message.occurred_at(at, zone)
         }
-        None => message.zone(time::here(memory.engine().now())),
+        None => message.zone(time::here(memory.admin().engine().now())),
     };
     if let Some(key) = call.idempotency_key {
         message = message.hidden_idempotency_key(key);
@@ -81,7 +81,7 @@ pub(super) async fn list(memory: &Memory, call: &LogList, output: &Output) -> Re
     if call.quarantined {
         filter = EventFilter { quarantined: Within::All, ..filter };
     }
-    let mut events = memory.latest(&filter, at_least_one(call.limit)).await?;
+    let mut events = memory.events().latest(&filter, at_least_one(call.limit)).await?;
     events.reverse();
     let forms: Vec<EventForm> = events.iter().map(EventForm::from).collect();
     output.list(&forms, &EventsForm { items: &forms }, || {
@@ -92,7 +92,7 @@ pub(super) async fn list(memory: &Memory, call: &LogList, output: &Output) -> Re
 
 /// Lists sessions, newest first.
 pub(super) async fn sessions(memory: &Memory, limit: usize, output: &Output) -> Result<u8> {
-    let sessions = memory.sessions(at_least_one(limit)).await?;
+    let sessions = memory.events().sessions(at_least_one(limit)).await?;
     let forms: Vec<SessionForm> = sessions.iter().map(SessionForm::from).collect();
     output.list(&forms, &EventsForm { items: &forms }, || {
         let line = |one: &SessionForm| {
@@ -104,7 +104,7 @@ pub(super) async fn sessions(memory: &Memory, limit: usize, output: &Output) -> 
 }
 
 async fn show(memory: &Memory, id: &str, output: &Output) -> Result<u8> {
-    let event = memory.get(id.parse()?).await?;
+    let event = memory.events().get(id.parse()?).await?;
     let form = EventForm::from(&event);
     output.answer(&form, || serde_json::to_string_pretty(&form).unwrap_or_default())?;
     Ok(0)
@@ -112,7 +112,7 @@ async fn show(memory: &Memory, id: &str, output: &Output) -> Result<u8> {
 
 /// Releases a quarantined event.
 async fn release(memory: &Memory, global: &Global, id: &str, output: &Output) -> Result<u8> {
-    let released = memory.release(id.parse()?).await?;
+    let released = memory.events().release(id.parse()?).await?;
     let form = ReleasedForm::from(&released.value);
     output.answer(&form, || {
         let what = if form.created { "released" } else { "was released already" };

@@ -31,7 +31,7 @@ pub(super) enum RowKind {
 
 /// Lists, shows, or decides about notes and learnings.
 pub(super) async fn run(memory: &Memory, of: RowKind, call: MemoryCall, output: &Output) -> Result<u8> {
-    for gap in memory.engine().fold_within(READING).await {
+    for gap in memory.admin().engine().fold_within(READING).await {
         output.say(&format!("gap: {gap}"));
     }
     match call {
@@ -49,12 +49,12 @@ pub(super) async fn run(memory: &Memory, of: RowKind, call: MemoryCall, output: 
         }
         MemoryCall::Confirm { name, text } => confirm(memory, &name, text, output).await,
         MemoryCall::Pin { name } => {
-            let id = memory.pin(&name).await?.id;
+            let id = memory.preferences().pin(&name).await?.id;
             output.answer(&PinForm { event_id: id.to_string() }, || format!("pinned  ({id})"))?;
             Ok(0)
         }
         MemoryCall::Unpin { name } => {
-            let id = memory.unpin(&name).await?.id;
+            let id = memory.preferences().unpin(&name).await?.id;
             output
                 .answer(&PinForm { event_id: id.to_string() }, || format!("not pinned any more  ({id})"))?;
             Ok(0)
@@ -78,11 +78,11 @@ async fn list(memory: &Memory, of: RowKind, which: &NoteFilter, output: &Output)
         },
         ..LearningFilter::all()
     };
-    let now = memory.engine().now();
+    let now = memory.admin().engine().now();
     let mut rows: Vec<Learning> = if which.all {
-        memory.all_learnings(&filter).await?
+        memory.preferences().all_learnings(&filter).await?
     } else {
-        let holding = memory.learnings(&filter, AsOf::present(now)).await?;
+        let holding = memory.preferences().learnings(&filter, AsOf::present(now)).await?;
         holding.into_iter().map(|Scored { item, .. }| item).collect()
     };
     rows.retain(|row| match of {
@@ -97,19 +97,19 @@ async fn list(memory: &Memory, of: RowKind, which: &NoteFilter, output: &Output)
 }
 
 async fn show(memory: &Memory, name: &str, output: &Output) -> Result<u8> {
-    let row = memory.learning(name).await?;
-    let form = MemoryForm::new(memory, &row, memory.engine().now());
+    let row = memory.preferences().learning(name).await?;
+    let form = MemoryForm::new(memory, &row, memory.admin().engine().now());
     output.answer(&form, || format_row(&form))?;
     Ok(0)
 }
 
 async fn history(memory: &Memory, name: &str, output: &Output) -> Result<u8> {
-    let row = memory.learning(name).await?;
+    let row = memory.preferences().learning(name).await?;
     let versions = match &row.key {
-        Some(key) => memory.history(key).await?,
+        Some(key) => memory.preferences().history(key).await?,
         None => vec![row],
     };
-    let now = memory.engine().now();
+    let now = memory.admin().engine().now();
     let forms: Vec<MemoryForm> = versions.iter().map(|row| MemoryForm::new(memory, row, now)).collect();
     output.list(&forms, &MemoriesForm { memories: &forms }, || {
         let version = |form: &MemoryForm| format!("{}  {}  {}", form.version, form.created_at, line(form));
@@ -125,23 +125,23 @@ async fn decide(
     make: impl FnOnce(NoteTarget) -> Decision,
     output: &Output,
 ) -> Result<u8> {
-    let row = memory.learning(name).await?;
+    let row = memory.preferences().learning(name).await?;
     let text = format!("{done}: {}", row.content);
     decided(memory, make(target_of(&row)), RunMode::Really, output, (verb, &[row.id.to_string()], &text))
         .await
 }
 
 async fn confirm(memory: &Memory, name: &str, text: Option<String>, output: &Output) -> Result<u8> {
-    let row = memory.learning(name).await?;
+    let row = memory.preferences().learning(name).await?;
     let text = text.unwrap_or_else(|| row.content.clone());
-    let ack = memory.confirm(&row, &text).await?;
+    let ack = memory.preferences().confirm(&row, &text).await?;
     let form = ConfirmForm { id: row.id.to_string(), event_id: ack.id.to_string() };
     output.answer(&form, || format!("confirmed: {text}  ({})", ack.id))?;
     Ok(0)
 }
 
 async fn categories(memory: &Memory, output: &Output) -> Result<u8> {
-    let counts = memory.categories().await?;
+    let counts = memory.preferences().categories().await?;
     let forms: Vec<CategoryForm> = counts
         .iter()
         .map(|(category, count)| CategoryForm { category: category.to_string(), count: *count })

@@ -52,11 +52,11 @@ struct CheckForm {
 pub(super) async fn run(memory: &Memory, call: &Model, output: &Output) -> Result<u8> {
     match call {
         Model::Status => {
-            let form = status(&memory.engine().model_status().await?);
+            let form = status(&memory.admin().engine().model_status().await?);
             output.answer(&form, || text(&form))?;
         }
         Model::Undo => {
-            let done = memory.engine().undo_model().await?;
+            let done = memory.admin().engine().undo_model().await?;
             let undone = done.value.iter().map(ToString::to_string).collect();
             let form = UndoForm { undone, gaps: wire::gaps(&done.gaps) };
             output.answer(&form, || match form.undone.len() {
@@ -65,7 +65,7 @@ pub(super) async fn run(memory: &Memory, call: &Model, output: &Output) -> Resul
             })?;
         }
         Model::Check => {
-            let answer = memory.engine().check_model().await?;
+            let answer = memory.admin().engine().check_model().await?;
             let form = CheckForm {
                 model: answer.model.to_string(),
                 answer: answer.text,

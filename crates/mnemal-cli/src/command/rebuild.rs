@@ -52,7 +52,7 @@ struct ExampleForm {
 
 /// Rebuilds layers, or compares them; in a check, a difference gives exit code 1.
 pub(super) async fn run(memory: &Memory, call: &Rebuild, output: &Output) -> Result<u8> {
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let is_dead = if call.dead { !engine.graph_state().await?.dead.is_empty() } else { true };
     let mut reports = Vec::new();
     for layer in layers(call)? {
@@ -101,7 +101,7 @@ async fn report(memory: &Memory, layer: Layer, rebuilt: &RebuildReport, what: Wh
 pub(super) async fn form(memory: &Memory, difference: &Difference) -> DifferenceForm {
     let mut examples = Vec::new();
     for example in &difference.examples {
-        let event = memory.get(example.source.event).await.ok();
+        let event = memory.events().get(example.source.event).await.ok();
         let kept = event.as_ref().and_then(mnemal::Event::body);
         let text = kept.and_then(|kept| example.source.span.of(&kept.content)).map(str::to_owned);
         let (change, predicate) = (example.change.as_str(), example.predicate.to_string());

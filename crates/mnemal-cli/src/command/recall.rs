@@ -35,7 +35,7 @@ struct HitForm {
 
 /// Prints the hits, best first.
 pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output: &Output) -> Result<u8> {
-    let here = crate::time::here(memory.engine().now());
+    let here = crate::time::here(memory.admin().engine().now());
     let mut request =
         memory.recall(&call.query).zone(here).filter(super::filter(&call.filter)?).mode(mode(&call.mode)?);
     if let Some(limit) = call.limit {
@@ -51,7 +51,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: &Recall, output:
         request = request.cutoff(Cutoff::FallOff);
     }
     if call.ask_endpoint {
-        request = request.embedded(memory.embed_query(&call.query, super::ENDPOINT_DEADLINE).await);
+        request = request.embedded(memory.admin().embed_query(&call.query, super::ENDPOINT_DEADLINE).await);
     }
     let found = request.await?;
     let forms: Vec<HitForm> = found.hits.iter().map(|hit| form(hit, call)).collect();

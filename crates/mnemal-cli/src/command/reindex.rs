@@ -40,7 +40,7 @@ pub(super) async fn run(global: &Global, call: &Reindex, output: &Output) -> Res
         settings.embedding.model.clone_from(model);
     }
     let memory = super::open_with(settings.clone(), global, output).await?;
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let mut backlog = engine.backlog(chosen(engine, call, &settings)?).await?;
     let mut report = ReindexForm {
         model: backlog.model.to_string(),

@@ -29,7 +29,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Remember, output
         request = request.importance(Importance::new(importance)?);
     }
     if let Some(ttl) = &call.ttl {
-        request = request.expires_at(memory.engine().now().plus_micros(time::duration_micros(ttl)?));
+        request = request.expires_at(memory.admin().engine().now().plus_micros(time::duration_micros(ttl)?));
     }
     if let Some(user) = call.user {
         let user = UserId::new(user)?;

@@ -34,7 +34,7 @@ fn turns(id: String, last: usize) -> LogList {
 }
 
 async fn compress(memory: &Memory, global: &Global, call: &SessionCompress, output: &Output) -> Result<u8> {
-    let mut ask = memory.compress(SessionId::new(&call.id)?).keep_last(call.keep_last);
+    let mut ask = memory.events().compress(SessionId::new(&call.id)?).keep_last(call.keep_last);
     if let Some(window) = call.window {
         ask = ask.window(window);
     }

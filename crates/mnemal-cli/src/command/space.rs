@@ -102,7 +102,7 @@ async fn set_owner(spaces: &Spaces, space: &SpaceId, names: Vec<String>) -> Resu
     let names = names.into_iter().map(Speaker::new).collect::<Result<Vec<_>, _>>()?;
     spaces.set_owner(space, &names)?;
     let memory = spaces.open(space).await?;
-    match memory.engine().rebuild(Layer::Graph, RebuildMode::Anew).await {
+    match memory.admin().engine().rebuild(Layer::Graph, RebuildMode::Anew).await {
         Err(error) if error.kind() != ErrorKind::Unsupported => Err(error.into()),
         _ => Ok(()),
     }

@@ -53,19 +53,20 @@ struct RecordCounts {
 
 impl RecordCounts {
     async fn of(memory: &Memory) -> Self {
-        let as_of = AsOf::present(memory.engine().now());
-        let graph = memory.stored_graph().await.ok().map(|graph| graph.value);
+        let as_of = AsOf::present(memory.admin().engine().now());
+        let graph = memory.facts().stored_graph().await.ok().map(|graph| graph.value);
         let (mut entities, mut facts) = (None, None);
         if let Some(graph) = &graph {
             entities = graph.all(&EntityFilter::all(), as_of).await.ok().map(|all| all.len());
             facts = graph.facts(&FactFilter::all(), as_of).await.ok().map(|all| all.len());
         }
-        let book = memory.engine().dream_ledger(LedgerKind::Cycle).await.unwrap_or_default();
+        let book = memory.admin().engine().dream_ledger(LedgerKind::Cycle).await.unwrap_or_default();
         Self {
             entities,
             facts,
-            summaries: memory.engine().n_summaries().await.ok(),
+            summaries: memory.admin().engine().n_summaries().await.ok(),
             learnings: memory
+                .preferences()
                 .learnings(&LearningFilter::all(), as_of)
                 .await
                 .ok()
@@ -129,7 +130,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let shown =
         if global.is_remote { Path::new(place.file.file_name().unwrap_or_default()) } else { &place.file };
     let memory = super::open_one(global, output).await?;
-    let (stats, health) = (memory.stats().await?, memory.examine().await?);
+    let (stats, health) = (memory.admin().stats().await?, memory.admin().examine().await?);
     let report = StatusReport {
         space: place.space.to_string(),
         bytes: size(&place.file),
@@ -142,16 +143,22 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         erased: stats.erased,
         languages: stats.languages.iter().map(language).collect(),
         layers: health.parts.iter().map(layer).collect(),
-        made_anew: memory.engine().take_rebuilt_tables(),
+        made_anew: memory.admin().engine().take_rebuilt_tables(),
         graph: graph(&memory).await,
-        vectors: memory.engine().generations().await.ok().map(|all| all.iter().map(vectors).collect()),
+        vectors: memory
+            .admin()
+            .engine()
+            .generations()
+            .await
+            .ok()
+            .map(|all| all.iter().map(vectors).collect()),
     };
     output.answer(&report, || text(&report))?;
     Ok(u8::from(health.status() == Status::Down))
 }
 
 async fn graph(memory: &Memory) -> Option<GraphReport> {
-    let state = memory.engine().graph_state().await.ok()?;
+    let state = memory.admin().engine().graph_state().await.ok()?;
     let difference = match &state.edition.difference {
         Some(difference) => Some(form(memory, difference).await),
         None => None,

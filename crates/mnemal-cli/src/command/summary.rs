@@ -16,24 +16,24 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Summary, output:
     let is_past = call.when.as_of.is_some() || call.when.believed_at.is_some();
     let path = path(memory, &call.key, as_of).await?;
     // As long as there is progress.
-    let (mut gaps, mut before) = (memory.engine().refresh_summaries().await?, u64::MAX);
+    let (mut gaps, mut before) = (memory.admin().engine().refresh_summaries().await?, u64::MAX);
     while call.refresh && (1..before).contains(&behind(&gaps)) {
         before = behind(&gaps);
-        gaps = memory.engine().refresh_summaries().await?;
+        gaps = memory.admin().engine().refresh_summaries().await?;
     }
     if call.tree {
-        let found = memory.summary_tree(&path, call.depth).await?;
+        let found = memory.summaries().tree(&path, call.depth).await?;
         gaps.extend(found.gaps);
         let forms: Vec<SummaryForm> = found.value.iter().map(SummaryForm::new).collect();
         let document = TreeForm { summaries: &forms };
         output
             .list(&forms, &document, || forms.iter().map(SummaryForm::line).collect::<Vec<_>>().join("\n"))?;
     } else {
-        let found = memory.summary(&path, is_past.then_some(as_of)).await?;
+        let found = memory.summaries().get(&path, is_past.then_some(as_of)).await?;
         gaps.extend(found.gaps);
         let mut form = SummaryForm::new(&found.value);
         if path == NodePath::Preferences {
-            form.text = under_headings(&memory.profile(as_of).await?);
+            form.text = under_headings(&memory.preferences().profile(as_of).await?);
         }
         output.answer(&form, || form.page())?;
     }
@@ -46,10 +46,10 @@ async fn path(memory: &Memory, key: &str, as_of: AsOf) -> Result<NodePath> {
     let path = key.parse::<NodePath>();
     match (path, key.split_once(':')) {
         (Err(_), Some(("entity", name))) => {
-            Ok(NodePath::Entity(memory.graph().await?.whom(name, as_of).await?.id))
+            Ok(NodePath::Entity(memory.facts().graph().await?.whom(name, as_of).await?.id))
         }
         (Err(_), Some(("topic", name))) => {
-            let topics = memory.graph().await?.topics(as_of).await?;
+            let topics = memory.facts().graph().await?.topics(as_of).await?;
             let wanted = name.to_lowercase();
             let topic = topics.iter().find(|topic| topic.name.to_lowercase() == wanted);
             let topic = topic.ok_or_else(|| Error::not_found(format!("nothing is said about {name:?}")))?;

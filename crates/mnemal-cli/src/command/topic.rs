@@ -11,7 +11,7 @@ use crate::output::Output;
 
 /// Lists topics, or shows one.
 pub(super) async fn run(memory: &Memory, global: &Global, call: Topic, output: &Output) -> Result<u8> {
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     match call {
         Topic::List { limit, when } => {
             let topics = graph.topics(moment(memory, &when)?).await?;
@@ -47,7 +47,7 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Topic, output: &
 async fn events(memory: &Memory, topic: &Theme) -> Result<Vec<EventForm>> {
     let mut forms = Vec::new();
     for (id, relevance) in topic.events.iter().rev() {
-        let event = memory.get(*id).await?;
+        let event = memory.events().get(*id).await?;
         let Some(kept) = event.body() else { continue };
         forms.push(EventForm {
             event_id: id.to_string(),

@@ -43,7 +43,7 @@ pub(super) async fn run(global: &Global, call: &VerifyReceipt, output: &Output) 
     let own = match &call.public_key {
         Some(key) => Some(key.trim().to_lowercase()),
         None => match super::open_one(global, output).await {
-            Ok(memory) => Some(memory.engine().public_key()),
+            Ok(memory) => Some(memory.admin().engine().public_key()),
             // A receipt of another machine can be verified without any space.
             Err(_) => None,
         },
@@ -75,7 +75,7 @@ async fn of_context(global: &Global, call: &VerifyReceipt, output: &Output) -> R
         Some(path) => Some(text(&path.to_string_lossy(), global)?),
         None => None,
     };
-    let check = memory.check_receipt(call.receipt.parse()?, shown.as_deref()).await?;
+    let check = memory.admin().check_receipt(call.receipt.parse()?, shown.as_deref()).await?;
     let form = ContextForm {
         receipt: &call.receipt,
         lines: check.lines,

@@ -90,8 +90,8 @@ pub(super) fn evidence(sentence: &SourceSentence) -> String {
 /// Prints the provenance of a record.
 pub(super) async fn why(memory: &Memory, call: &Why, output: &Output) -> Result<u8> {
     let receipt = call.recall.as_deref().map(str::parse).transpose()?;
-    let record = memory.record_named(&call.what, receipt).await?;
-    let why = memory.why(record, receipt).await?;
+    let record = memory.admin().record_named(&call.what, receipt).await?;
+    let why = memory.admin().why(record, receipt).await?;
     let (line, omitted, counted) = match &why.shown {
         Some(ContextOutcome::Line(line)) => (Some(LineForm::from(line.as_ref())), None, None),
         Some(ContextOutcome::Omitted(omitted)) => (None, Some(OmittedForm::from(omitted)), None),
@@ -139,8 +139,8 @@ pub(super) async fn feedback(
     let verdict = Judgment::from_name(&call.verdict)
         .ok_or_else(|| Error::invalid("a verdict is useful, irrelevant or wrong"))?;
     let receipt = call.recall.parse()?;
-    let record = memory.record_named(&call.what, Some(receipt)).await?;
-    let given = memory.feedback(receipt, record, verdict).await?;
+    let record = memory.admin().record_named(&call.what, Some(receipt)).await?;
+    let given = memory.preferences().feedback(receipt, record, verdict).await?;
     let form = FeedbackForm::from(&given.value);
     output.answer(&form, || format!("{} was {} in {}", form.item_id, form.verdict, form.recall_id))?;
     Ok(super::gaps(&given.gaps, global, output))
@@ -192,7 +192,7 @@ struct WhyNotForm {
 /// Prints why a context lacks a record.
 pub(super) async fn why_not(memory: &Memory, global: &Global, call: &WhyNot, output: &Output) -> Result<u8> {
     let receipt = call.recall.as_deref().map(str::parse).transpose()?;
-    let record = memory.record_named(&call.what, receipt).await?;
+    let record = memory.admin().record_named(&call.what, receipt).await?;
     let blank = WhyNotForm {
         record: record.to_string(),
         outcome: "unlisted",
@@ -203,7 +203,7 @@ pub(super) async fn why_not(memory: &Memory, global: &Global, call: &WhyNot, out
     };
     let mut gaps = Vec::new();
     let form = if receipt.is_some() {
-        match memory.why(record, receipt).await?.shown {
+        match memory.admin().why(record, receipt).await?.shown {
             Some(ContextOutcome::Line(line)) => WhyNotForm {
                 outcome: "shown",
                 section: Some(line.section.as_str()),
@@ -214,7 +214,7 @@ pub(super) async fn why_not(memory: &Memory, global: &Global, call: &WhyNot, out
             _ => blank,
         }
     } else {
-        let answer = memory.why_not(record, call.query.as_deref().unwrap_or_default()).await?;
+        let answer = memory.admin().why_not(record, call.query.as_deref().unwrap_or_default()).await?;
         gaps = answer.gaps;
         match answer.value {
             mnemal::context::WhyNot::Shown(line) => WhyNotForm {

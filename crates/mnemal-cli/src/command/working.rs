@@ -54,7 +54,7 @@ pub(super) async fn run(memory: &Memory, call: Working, global: &Global, output:
 
 fn of(memory: &Memory, own: OwnNamespace) -> Result<WorkingMemory> {
     if let Some(path) = own.namespace {
-        return Ok(memory.working_in(KeyPrefix::new(&path)?)?);
+        return Ok(memory.admin().working_in(KeyPrefix::new(&path)?)?);
     }
     let session = own.session.map(SessionId::new).transpose()?;
     Ok(session.map_or_else(|| memory.working(), |session| memory.for_session(session).working())?)

@@ -101,8 +101,8 @@ impl Call {
                 others.extend(self.host.open(&space).await.ok());
             }
         }
-        let memory = memory.with_secondary(others);
-        Ok(missing.into_iter().fold(memory, |memory, why| memory.without_secondary(why)))
+        let memory = memory.admin().with_secondary(others);
+        Ok(missing.into_iter().fold(memory, |memory, why| memory.admin().without_secondary(why)))
     }
 
     /// Parses the body.

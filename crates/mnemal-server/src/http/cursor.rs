@@ -113,8 +113,8 @@ fn list(call: &Call) -> String {
 }
 
 fn sealed(memory: &Memory, list: &str, place: u64) -> String {
-    let space = memory.scope().space.as_str().as_bytes();
-    let seal = memory.engine().seal("cursor", &[space, list.as_bytes(), &place.to_le_bytes()]);
+    let space = memory.admin().scope().space.as_str().as_bytes();
+    let seal = memory.admin().engine().seal("cursor", &[space, list.as_bytes(), &place.to_le_bytes()]);
     let digits: String = crate::auth::hex(&seal).chars().take(DIGITS).collect();
     format!("{place:x}-{digits}")
 }

@@ -230,7 +230,7 @@ impl Host {
             for space in self.due() {
                 // A space that was removed, or cannot be opened now, is retried with its next request.
                 let Ok(memory) = self.spaces.open(&space).await else { continue };
-                let engine = memory.engine();
+                let engine = memory.admin().engine();
                 // A failure to load is a gap of the answers that need the index.
                 let _gap = engine.load().await;
                 if self.always_on().is_ok_and(|attended| attended.contains(&space)) {
@@ -263,7 +263,8 @@ impl Host {
             }
             let attended = self.always_on().unwrap_or_default();
             for (space, waiting) in known.iter_mut().filter(|(space, _)| !attended.contains(space)) {
-                let work = async { self.spaces.open(space).await?.engine().compress_due(waiting).await };
+                let work =
+                    async { self.spaces.open(space).await?.admin().engine().compress_due(waiting).await };
                 tokio::select! {
                     done = work => match done {
                         Ok(entries) => tracing::debug!(entries, "compressed conversations"),
@@ -287,7 +288,8 @@ impl Host {
             pause = every;
             let attended = self.always_on().unwrap_or_default();
             for space in self.open_spaces().into_iter().filter(|space| !attended.contains(space)) {
-                let work = async { self.spaces.open(&space).await?.engine().build_vector_index().await };
+                let work =
+                    async { self.spaces.open(&space).await?.admin().engine().build_vector_index().await };
                 tokio::select! {
                     built = tokio::time::timeout(BUILDING, work) => match built {
                         Ok(Ok(())) => {}

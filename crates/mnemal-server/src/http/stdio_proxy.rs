@@ -106,7 +106,7 @@ async fn carry(
         let _ended = ending.wait_for(|ending| *ending).await;
     });
     let read = StoppableReader { read, ended: Some(ended) };
-    let space = memory.scope().space.clone();
+    let space = memory.admin().scope().space.clone();
     if let Err(error) = Box::pin(mcp::serve(memory, options, read, write)).await {
         tracing::debug!(kind = error.kind().as_str(), "a pipe broke");
     }

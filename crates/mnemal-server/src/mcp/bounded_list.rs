@@ -34,9 +34,9 @@ pub(super) fn render_rows(
     ceiling: u32,
     tail: &Remarks,
 ) -> BoundedList {
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let lines: Vec<String> = rows.iter().map(|row| row.line.clone()).collect();
-    let block = memory.fence(&lines, tail.room(engine, ceiling));
+    let block = memory.admin().fence(&lines, tail.room(engine, ceiling));
     let entry = |(row, text): (&ListRow, &String)| {
         let mut fields = row.fields.clone();
         if let Some(fields) = fields.as_object_mut() {

@@ -15,9 +15,9 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<T
     let ceiling = arguments.ceiling("max_tokens")?;
     let parent = arguments.text("prefix")?.map(|name| category_of(name.trim())).transpose()?;
     let mut tail = Remarks::new(arguments.notes);
-    let mut counts = memory.categories().await?;
+    let mut counts = memory.preferences().categories().await?;
     counts.retain(|(category, _)| parent.as_ref().is_none_or(|parent| category.is_within(parent)));
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let room = tail.room(engine, ceiling);
     let all = counts.len();
     let (mut lines, mut listed) = (Vec::new(), Vec::new());

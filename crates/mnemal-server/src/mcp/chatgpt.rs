@@ -27,7 +27,7 @@ pub(super) async fn search(
     arguments.all_known()?;
     let query = arguments.required("query", "say what to look for, in a few words.")?;
     let found = memory.recall(&query).limit(LIMIT).await?;
-    let quoted = memory.quote(&query, found.value.hits).budget(MOST_TOKENS).await?;
+    let quoted = memory.events().quote(&query, found.value.hits).budget(MOST_TOKENS).await?;
     let result = |line: &mnemal::context::QuotedLine| {
         let id = line.record.to_string();
         json!({"id": id, "title": title(&line.text), "url": url(memory, &id)})
@@ -45,17 +45,17 @@ pub(super) async fn fetch(
     arguments.all_known()?;
     let id = arguments.required("id", "give the id of a result of search.")?;
     let id = id.trim();
-    let (row, text) = match (memory.learning(id).await, id.parse::<EventId>()) {
+    let (row, text) = match (memory.preferences().learning(id).await, id.parse::<EventId>()) {
         (Ok(found), _) => (note::of_note(&found), found.content),
         (Err(error), Ok(event)) if error.kind() == ErrorKind::NotFound => {
-            let event = memory.get(event).await?;
+            let event = memory.events().get(event).await?;
             let text = event.body().map(|kept| kept.content.clone()).unwrap_or_default();
             (note::of_event(&event), text)
         }
         _ => (note::of_note(&note::named(memory, id).await?), String::new()),
     };
     let ListRow { fields, .. } = row;
-    let block = memory.fence(&[text], MOST_TOKENS / 2);
+    let block = memory.admin().fence(&[text], MOST_TOKENS / 2);
     let text = block.lines.concat();
     let metadata: Map<String, Value> = fields
         .as_object()
@@ -86,7 +86,7 @@ fn title(text: &str) -> String {
 /// Returns the address of a note or an event.
 fn url(memory: &Memory, id: &str) -> String {
     let sort = if id.starts_with("evt_") { "event" } else { "memory" };
-    format!("memory://{}/{sort}/{id}", memory.scope().space)
+    format!("memory://{}/{sort}/{id}", memory.admin().scope().space)
 }
 
 fn text_answer(structured: Value) -> ToolAnswer {

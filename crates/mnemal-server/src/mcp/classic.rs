@@ -276,7 +276,7 @@ fn page<'g>(
     from: usize,
     ceiling: u32,
 ) -> Result<(Subgraph<'g>, Option<String>), CorrectableError> {
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let end = graph.entities.len() + graph.relations.len();
     let fits = |to: usize| engine.count_tokens(&pretty(&graph.part(from, to))).0 + OF_A_PAGE <= ceiling;
     if fits(end) || from >= end {

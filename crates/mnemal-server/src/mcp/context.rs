@@ -16,7 +16,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<T
     let unknown = arguments.notes.clone();
     let ceiling = arguments.ceiling("budget_tokens")?;
     let mut tail = Remarks::new(arguments.notes);
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let mut request = memory.context(query).budget(tail.room(engine, ceiling));
     if let Some(session) = session {
         request = request.session(session);

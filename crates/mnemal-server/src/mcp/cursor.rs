@@ -10,8 +10,8 @@ const DIGITS: usize = 16;
 
 /// Returns the cursor after `place` entries of a list.
 pub(super) fn cursor(memory: &Memory, list: &str, place: usize) -> String {
-    let space = memory.scope().space.as_str().as_bytes();
-    let seal = memory.engine().seal("mcp cursor", &[space, list.as_bytes(), &place.to_le_bytes()]);
+    let space = memory.admin().scope().space.as_str().as_bytes();
+    let seal = memory.admin().engine().seal("mcp cursor", &[space, list.as_bytes(), &place.to_le_bytes()]);
     let digits: String = hex(&seal).chars().take(DIGITS).collect();
     format!("{place:x}-{digits}")
 }

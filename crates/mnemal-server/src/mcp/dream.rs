@@ -17,7 +17,7 @@ const CEILING: u32 = 2_000;
 pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Dream, given);
     let run = if arguments.flag("dry_run")? == Some(false) { DreamMode::Asked } else { DreamMode::Dry };
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let owner = OwnerId::new(format!("mcp-dream-{}-{:x}", std::process::id(), engine.now().as_micros()))?;
     let cycle = engine.dream(&owner, run).await?;
     let mut tail = Remarks::new(arguments.notes);

@@ -30,11 +30,11 @@ pub(super) async fn call(
     let who = who.trim();
     let wanted = RequestedParts::read(&arguments.list("include")?)?;
     let ceiling = arguments.ceiling("max_tokens")?;
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let as_of = arguments.as_of(engine.now())?;
     let mut tail = Remarks::new(arguments.notes);
 
-    let found = match memory.entity_profile(who, as_of).await {
+    let found = match memory.facts().entity_profile(who, as_of).await {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(fact_lines::unknown(memory, who).await);
@@ -43,8 +43,8 @@ pub(super) async fn call(
     };
     let (profile, gaps) = (found.value, found.gaps);
     let quoted = if wanted.events {
-        let graph = memory.graph().await?;
-        memory.mentions_of(&graph, profile.entity.id, EVENTS, as_of).await?
+        let graph = memory.facts().graph().await?;
+        memory.facts().mentions_of(&graph, profile.entity.id, EVENTS, as_of).await?
     } else {
         Vec::new()
     };
@@ -55,7 +55,7 @@ pub(super) async fn call(
     let n_first = offered.len();
     offered.extend(told.iter().filter_map(|told| told.fragment()));
     offered.extend(quoted.iter().map(SourceSentence::fragment));
-    let rendered = memory.render_fragments(who, offered, tail.room(engine, ceiling)).await?;
+    let rendered = memory.admin().render_fragments(who, offered, tail.room(engine, ceiling)).await?;
 
     let texts = fact_lines::texts(&rendered, n_first);
     let of = |wanted: fn(&FactView) -> bool| -> Vec<Value> {

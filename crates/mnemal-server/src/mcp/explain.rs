@@ -22,14 +22,17 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<T
     let mut tail = Remarks::new(arguments.notes);
     let rows = match &item {
         None => whole(memory, id, &mut tail).await?,
-        Some(item) => one(memory, id, memory.record_named(item, Some(id)).await?, &mut tail).await?,
+        Some(item) => one(memory, id, memory.admin().record_named(item, Some(id)).await?, &mut tail).await?,
     };
     let answer = render_rows(memory, "items", &rows, ceiling, &tail).with("recall_id", id.to_string());
     if answer.shown < rows.len() {
         tail.say(format!("{} more; name an item_id or raise max_tokens.", rows.len() - answer.shown));
     }
     let head = if rows.is_empty() { "That answer showed nothing." } else { answer.text.as_str() };
-    Ok(ToolAnswer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+    Ok(ToolAnswer {
+        text: tail.behind(head, memory.admin().engine(), ceiling),
+        structured: answer.structured,
+    })
 }
 
 /// Records the agent's verdict on an item of an answer.
@@ -40,16 +43,16 @@ pub(super) async fn judge(
     let mut arguments = Arguments::new(Tool::Feedback, given);
     let id = answer_named(&mut arguments)?;
     let item = arguments.required("item_id", "give the id of an item of that answer.")?;
-    let record = memory.record_named(&item, Some(id)).await?;
+    let record = memory.admin().record_named(&item, Some(id)).await?;
     let verdict = arguments.required("verdict", "say useful, irrelevant or wrong.")?;
     let verdict = Judgment::from_name(verdict.trim())
         .ok_or_else(|| CorrectableError::new("verdict must be useful, irrelevant or wrong."))?;
-    let noted = memory.feedback_by_agent(id, record, verdict).await?;
+    let noted = memory.preferences().feedback_by_agent(id, record, verdict).await?;
     let mut tail = Remarks::new(arguments.notes);
     tail.gaps(&noted.gaps);
     let said = format!("Noted: {record} was {}.", verdict.as_str());
     let structured = json!({"id": noted.event.to_string(), "verdict": verdict.as_str()});
-    Ok(ToolAnswer { text: tail.behind(&said, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&said, memory.admin().engine(), CEILING), structured })
 }
 
 fn answer_named(arguments: &mut Arguments) -> Result<ReceiptId, CorrectableError> {
@@ -59,7 +62,7 @@ fn answer_named(arguments: &mut Arguments) -> Result<ReceiptId, CorrectableError
 
 /// Returns the lines of the answer, and adds the omissions with their reasons.
 async fn whole(memory: &Memory, id: ReceiptId, tail: &mut Remarks) -> Result<Vec<ListRow>, CorrectableError> {
-    let receipt = memory.receipt(id).await?;
+    let receipt = memory.admin().receipt(id).await?;
     let left: Vec<String> =
         receipt.omitted_counts.iter().map(|(reason, count)| format!("{count} {}", reason.as_str())).collect();
     if !left.is_empty() {
@@ -91,7 +94,7 @@ async fn one(
     record: RecordRef,
     tail: &mut Remarks,
 ) -> Result<Vec<ListRow>, CorrectableError> {
-    let why = memory.why(record, Some(id)).await?;
+    let why = memory.admin().why(record, Some(id)).await?;
     tail.say(match &why.shown {
         Some(ContextOutcome::Line(line)) => {
             format!("It stood in {}, because of {}.", line.section.as_str(), line.because.as_str())

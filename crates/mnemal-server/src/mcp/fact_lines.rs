@@ -12,7 +12,7 @@ use crate::mcp::nearest::nearest;
 
 /// Returns the entity of a name or an id.
 pub(super) async fn whom(memory: &Memory, who: &str) -> Result<Entity, CorrectableError> {
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     match graph.whom(who, AsOf::present(Timestamp::MAX)).await {
         Ok(entity) => Ok(entity),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(unknown(memory, who).await),
@@ -22,7 +22,7 @@ pub(super) async fn whom(memory: &Memory, who: &str) -> Result<Entity, Correctab
 
 /// Returns the error for an unknown name, with similar names.
 pub(super) async fn unknown(memory: &Memory, who: &str) -> CorrectableError {
-    let known = match memory.graph().await {
+    let known = match memory.facts().graph().await {
         Ok(graph) => graph.all(&EntityFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap_or_default(),
         Err(_) => Vec::new(),
     };

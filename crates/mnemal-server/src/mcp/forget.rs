@@ -59,7 +59,7 @@ pub(super) async fn call(
         return erase(memory, call, target, (tail, manner)).await;
     }
     let digest = target.digest(&preview);
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let holds = |token: &str| token::is_good(engine, Tool::Forget.name(), &digest, token);
     match (person, token) {
         (Person::Answered { agrees, state }, _) => {
@@ -128,7 +128,7 @@ async fn erase(
         fields.insert("verified".to_owned(), erasure.verified.into());
         fields.insert("residual".to_owned(), erasure.residual.into());
     }
-    Ok(Outcome::Said(ToolAnswer { text: tail.behind(&head, memory.engine(), CEILING), structured }))
+    Ok(Outcome::Said(ToolAnswer { text: tail.behind(&head, memory.admin().engine(), CEILING), structured }))
 }
 
 /// Whether all affected events are notes of an agent, and so contain no words of the user.
@@ -137,7 +137,7 @@ async fn is_of_agent(memory: &Memory, preview: &Erasure) -> Result<bool, Correct
         return Ok(false);
     }
     for id in &preview.ids {
-        let event = memory.get(*id).await?;
+        let event = memory.events().get(*id).await?;
         if event.level != Level::Agent || event.role != Role::Decision {
             return Ok(false);
         }
@@ -211,7 +211,7 @@ impl Target {
 
     async fn of_entity(memory: &Memory, who: &str) -> Result<Self, CorrectableError> {
         let entity = fact_lines::whom(memory, who).await?;
-        let selector = Selector::Events(memory.naming(entity.id).await?);
+        let selector = Selector::Events(memory.facts().naming(entity.id).await?);
         let (name, shown) = (entity.id.to_string(), format!("every event that names {}", entity.id));
         Ok(Self { selector, is_one: false, name, shown, uncovers: None })
     }
@@ -230,7 +230,7 @@ impl Target {
         }
         let mut uncovers = None;
         if !notes.is_empty() {
-            let all = memory.notes(&LearningFilter::all()).await?;
+            let all = memory.preferences().notes(&LearningFilter::all()).await?;
             for id in notes {
                 let Some(note) = all.iter().find(|note| note.id == id) else {
                     return Err(CorrectableError::new(format!(
@@ -270,7 +270,7 @@ impl Target {
                 self.shown
             ));
         };
-        let notes = memory.notes(&LearningFilter::all()).await.unwrap_or_default();
+        let notes = memory.preferences().notes(&LearningFilter::all()).await.unwrap_or_default();
         let keys = notes.iter().filter_map(|note| note.key.as_ref()).map(NoteKey::as_str);
         let near: Vec<String> =
             nearest(key.as_str(), keys).into_iter().map(|key| format!("'{key}'")).collect();

@@ -32,7 +32,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<T
     if let Some(source) = source {
         document.fields.insert("source".to_owned(), source);
     }
-    let taken = memory.ingest(&document).await?;
+    let taken = memory.events().ingest(&document).await?;
     if let Some(refused) = taken.refused.first() {
         return Err(CorrectableError::new(format!("The text was not read in: {}.", refused.why)));
     }
@@ -60,5 +60,5 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<T
         "redactions": taken.redactions,
         "quarantined": taken.quarantined,
     });
-    Ok(ToolAnswer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&head, memory.admin().engine(), CEILING), structured })
 }

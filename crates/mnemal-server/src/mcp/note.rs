@@ -30,9 +30,9 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<To
     let ceiling = arguments.ceiling("max_tokens")?;
     let name = name(&arguments)?;
     let row = match name.parse::<EventId>() {
-        Ok(id) => match memory.learning(&name).await {
+        Ok(id) => match memory.preferences().learning(&name).await {
             Ok(note) => of_note(&note),
-            Err(error) if error.kind() == ErrorKind::NotFound => of_event(&memory.get(id).await?),
+            Err(error) if error.kind() == ErrorKind::NotFound => of_event(&memory.events().get(id).await?),
             Err(error) => return Err(error.into()),
         },
         Err(_) => of_note(&named(memory, &name).await?),
@@ -47,7 +47,7 @@ pub(super) async fn list(
     zone: &TimeZone,
 ) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::List, given).within(zone);
-    let now = memory.engine().now();
+    let now = memory.admin().engine().now();
     let (mut kind, mut category) = (arguments.text("kind")?, arguments.text("category")?);
     // Kinds without rows of their own are categories.
     if let Some("timeline") = kind.as_deref() {
@@ -67,6 +67,7 @@ pub(super) async fn list(
     let tags: Vec<String> = arguments.list("tags")?;
     let (since, until) = (arguments.time("since", now)?, arguments.time("until", now)?);
     let mut found: Vec<Learning> = memory
+        .preferences()
         .learnings(&filter, AsOf::present(now))
         .await?
         .into_iter()
@@ -92,7 +93,8 @@ pub(super) async fn learnings(
     let all = LearningFilter::all();
     let mut found: Vec<Learning> = match status.as_deref().map(str::trim) {
         None | Some("active") => {
-            let holding = memory.learnings(&all, AsOf::present(memory.engine().now())).await?;
+            let holding =
+                memory.preferences().learnings(&all, AsOf::present(memory.admin().engine().now())).await?;
             holding.into_iter().map(|scored| scored.item).collect()
         }
         Some(name) => {
@@ -102,7 +104,7 @@ pub(super) async fn learnings(
                     LearningStatus::ALL.map(LearningStatus::as_str).join(", ")
                 ))
             })?;
-            let mut rows = memory.all_learnings(&all).await?;
+            let mut rows = memory.preferences().all_learnings(&all).await?;
             rows.retain(|row| row.status == status);
             rows
         }
@@ -123,7 +125,8 @@ pub(super) async fn about_user(
     ceiling: u32,
 ) -> Result<Option<ToolAnswer>, CorrectableError> {
     let filter = LearningFilter { kind: Within::Only(LearningKind::Note), ..LearningFilter::all() };
-    let holding = memory.learnings(&filter, AsOf::present(memory.engine().now())).await?;
+    let holding =
+        memory.preferences().learnings(&filter, AsOf::present(memory.admin().engine().now())).await?;
     let mut noted: Vec<Learning> = holding.into_iter().map(|scored| scored.item).collect();
     noted.retain(|note| note.level == Level::Agent && is_about_user(note));
     noted.sort_by_key(|note| (std::cmp::Reverse(note.occurred_at), note.id));
@@ -140,7 +143,7 @@ pub(super) async fn history(
     let ceiling = arguments.ceiling("max_tokens")?;
     let note = named(memory, &name(&arguments)?).await?;
     let versions = match &note.key {
-        Some(key) => memory.history(key).await?,
+        Some(key) => memory.preferences().history(key).await?,
         None => vec![note],
     };
     let found: Vec<ListRow> = versions.iter().map(of_note).collect();
@@ -175,14 +178,14 @@ pub(super) async fn update(
     };
     let tail = Remarks::new(arguments.notes);
     let name = note.key.as_ref().map_or_else(|| note.id.to_string(), ToString::to_string);
-    let after = memory.learning(&name).await.ok();
+    let after = memory.preferences().learning(&name).await.ok();
     let structured = json!({
         "id": after.as_ref().map_or(note.id, |after| after.id).to_string(),
         "key": note.key.as_ref().map(NoteKey::as_str),
         "version": after.as_ref().map_or(note.version, |after| after.version),
         "status": after.as_ref().map_or("pending", |after| after.status.as_str()),
     });
-    Ok(ToolAnswer { text: tail.behind(&done, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&done, memory.admin().engine(), CEILING), structured })
 }
 
 async fn decide(memory: &Memory, note: &Learning, status: &str) -> Result<String, CorrectableError> {
@@ -197,7 +200,7 @@ async fn decide(memory: &Memory, note: &Learning, status: &str) -> Result<String
         }
         _ => return Err(CorrectableError::new("status must be archived or active.")),
     };
-    let _acked = memory.decide_by_agent(decision).await?;
+    let _acked = memory.facts().decide_by_agent(decision).await?;
     Ok(format!("{} was {done}.", note.id))
 }
 
@@ -250,10 +253,10 @@ fn name(arguments: &Arguments) -> Result<String, CorrectableError> {
 
 /// Returns the note of an id or a key.
 pub(super) async fn named(memory: &Memory, name: &str) -> Result<Learning, CorrectableError> {
-    match memory.learning(name).await {
+    match memory.preferences().learning(name).await {
         Ok(note) => Ok(note),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let notes = memory.notes(&LearningFilter::all()).await.unwrap_or_default();
+            let notes = memory.preferences().notes(&LearningFilter::all()).await.unwrap_or_default();
             let keys = notes.iter().filter_map(|note| note.key.as_ref()).map(NoteKey::as_str);
             let near: Vec<String> = nearest(name, keys).iter().map(|key| format!("'{key}'")).collect();
             let near =
@@ -294,7 +297,10 @@ fn paged(
         answer = answer.with("next_cursor", cursor).with("truncated", true);
     }
     let head = if page.is_empty() { "No memories match." } else { answer.text.as_str() };
-    Ok(ToolAnswer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+    Ok(ToolAnswer {
+        text: tail.behind(head, memory.admin().engine(), ceiling),
+        structured: answer.structured,
+    })
 }
 
 fn rows(memory: &Memory, list: &str, found: &[ListRow], ceiling: u32, mut tail: Remarks) -> ToolAnswer {
@@ -302,7 +308,10 @@ fn rows(memory: &Memory, list: &str, found: &[ListRow], ceiling: u32, mut tail: 
     if answer.structured.get("truncated") == Some(&Value::Bool(true)) {
         tail.say("There is more; raise max_tokens.");
     }
-    ToolAnswer { text: tail.behind(&answer.text, memory.engine(), ceiling), structured: answer.structured }
+    ToolAnswer {
+        text: tail.behind(&answer.text, memory.admin().engine(), ceiling),
+        structured: answer.structured,
+    }
 }
 
 /// Returns a note as an entry of a list.

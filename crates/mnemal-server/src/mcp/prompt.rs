@@ -102,7 +102,7 @@ pub(super) async fn complete(memory: &Memory, name: &str, argument: &str, begun:
         ("load_context", "topic") => resource::completing(resource::entities(memory).await, begun),
         ("continue_session", "session") => {
             let limit = std::num::NonZeroUsize::new(100).unwrap_or(std::num::NonZeroUsize::MIN);
-            let sessions = memory.sessions(limit).await.unwrap_or_default();
+            let sessions = memory.events().sessions(limit).await.unwrap_or_default();
             resource::completing(sessions.iter().map(|one| one.session.to_string()).collect(), begun)
         }
         _ => Vec::new(),

@@ -21,7 +21,7 @@ pub(super) async fn call(
 ) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Answer, given).within(zone);
     let query = arguments.required("query", "say what is asked.")?;
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let mut request = memory.ask(query);
     if let Some(session) = arguments.session()? {
         request = request.session(session);
@@ -36,7 +36,7 @@ pub(super) async fn call(
         .iter()
         .map(|quote| format!("{} {}: {}", quote.number, quoted_by(quote), quote.text))
         .collect();
-    let shown = memory.fence(&lines, tail.room(engine, CEILING));
+    let shown = memory.admin().fence(&lines, tail.room(engine, CEILING));
     tail.gaps(&found.gaps);
     let head = if shown.text.is_empty() { NOT_KNOWN } else { shown.text.as_str() };
     let structured = serde_json::to_value(AnswerForm::new(&found, &found.gaps))

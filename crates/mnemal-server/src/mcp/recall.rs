@@ -45,9 +45,9 @@ pub(super) async fn call(
     let ceiling = arguments.ceiling("max_tokens")?;
     let detail = if arguments.flag("explain")? == Some(true) { Detail::Explained } else { Detail::Plain };
     let wanted = RecordSorts::read(&arguments)?;
-    let filter = filter(&arguments, &wanted, memory.engine().now())?;
+    let filter = filter(&arguments, &wanted, memory.admin().engine().now())?;
     let mut tail = Remarks::new(arguments.notes);
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
 
     let asked = looked_at(&wanted, limit);
     let here = parse_time::event_zone(None, engine.now(), zone);
@@ -70,7 +70,7 @@ pub(super) async fn call(
         }
         (None, _) => {}
     }
-    let quote = memory.quote(&query, hits).budget(tail.room(engine, ceiling));
+    let quote = memory.events().quote(&query, hits).budget(tail.room(engine, ceiling));
     let quoted = match manner {
         AnswerStyle::Own => quote,
         AnswerStyle::Filed => quote.filed(),

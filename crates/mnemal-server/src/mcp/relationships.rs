@@ -32,11 +32,11 @@ pub(super) async fn call(
     let relation = arguments.name("relation", |name| Predicate::new(name))?;
     let hops = arguments.count("max_hops", MOST_HOPS)?.unwrap_or(HOPS);
     let ceiling = arguments.ceiling("max_tokens")?;
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let as_of = arguments.as_of(engine.now())?;
     let mut tail = Remarks::new(arguments.notes);
 
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     let start = whom(memory, &graph, from.trim(), as_of).await?;
     let ways = match &to {
         Some(to) => {
@@ -50,10 +50,10 @@ pub(super) async fn call(
     let mut told: Vec<Vec<FactView>> = Vec::new();
     for mut facts in ways {
         facts.retain(|fact| relation.as_ref().is_none_or(|wanted| fact.predicate == *wanted) || to.is_some());
-        told.push(memory.describe_facts(&graph, facts, as_of).await?);
+        told.push(memory.facts().describe_facts(&graph, facts, as_of).await?);
     }
     let offered = told.iter().flatten().filter_map(FactView::fragment).collect();
-    let rendered = memory.render_fragments(&from, offered, tail.room(engine, ceiling)).await?;
+    let rendered = memory.admin().render_fragments(&from, offered, tail.room(engine, ceiling)).await?;
 
     let texts = fact_lines::texts(&rendered, 0);
     let edge = |told: &FactView| Some(fact_lines::fact(told, texts.get(&RecordRef::Fact(told.fact.id))?));

@@ -39,7 +39,7 @@ pub(super) struct ResourceContent {
 impl ResourceKind {
     /// Returns the static resources.
     pub(super) fn list(self, memory: &Memory) -> Vec<Resource> {
-        let space = &memory.scope().space;
+        let space = &memory.admin().scope().space;
         let forms = match self {
             Self::KnowledgeGraph => vec![json!({
                 "uri": KNOWLEDGE_GRAPH, "name": "knowledge-graph", "title": "Knowledge Graph",
@@ -65,7 +65,7 @@ impl ResourceKind {
 
     /// Returns the resource templates.
     pub(super) fn templates(self, memory: &Memory) -> Vec<ResourceTemplate> {
-        let space = &memory.scope().space;
+        let space = &memory.admin().scope().space;
         let templates: &[(&str, &str, &str)] = match self {
             Self::KnowledgeGraph => &[],
             Self::Parts => &[
@@ -135,13 +135,13 @@ impl ResourceKind {
 
 /// Returns the names of known entities.
 pub(super) async fn entities(memory: &Memory) -> Vec<String> {
-    let Ok(graph) = memory.graph().await else { return Vec::new() };
+    let Ok(graph) = memory.facts().graph().await else { return Vec::new() };
     let known = graph.all(&EntityFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap_or_default();
     known.iter().filter_map(|entity| entity.names.first()).map(|name| name.text.clone()).collect()
 }
 
 async fn keys(memory: &Memory) -> Vec<String> {
-    let notes = memory.notes(&LearningFilter::all()).await.unwrap_or_default();
+    let notes = memory.preferences().notes(&LearningFilter::all()).await.unwrap_or_default();
     notes.iter().filter_map(|note| note.key.as_ref()).map(NoteKey::to_string).collect()
 }
 
@@ -163,7 +163,7 @@ async fn preferences(memory: &Memory) -> Result<ResourceContent, CorrectableErro
         Err(error) if error.kind() == ErrorKind::Unsupported => String::new(),
         Err(error) => return Err(error.into()),
     };
-    let room = CEILING.saturating_sub(memory.engine().count_tokens(&own).0);
+    let room = CEILING.saturating_sub(memory.admin().engine().count_tokens(&own).0);
     let noted = if room < LEAST { None } else { note::about_user(memory, room).await? };
     let parts = [own, noted.map(|noted| noted.text).unwrap_or_default()];
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
@@ -173,7 +173,7 @@ async fn preferences(memory: &Memory) -> Result<ResourceContent, CorrectableErro
 
 /// Returns the path of an address in this memory, unescaped; `None` for an address of another memory.
 fn path(memory: &Memory, uri: &str) -> Option<String> {
-    let rest = uri.strip_prefix("memory://")?.strip_prefix(memory.scope().space.as_str())?;
+    let rest = uri.strip_prefix("memory://")?.strip_prefix(memory.admin().scope().space.as_str())?;
     decoded(rest.strip_prefix('/')?)
 }
 

@@ -85,7 +85,7 @@ pub(crate) struct Server {
 impl Server {
     pub(super) fn new(memory: Memory, options: &Options, ended: InputEnd) -> Self {
         let mut offers = options.profile.offers();
-        let is_whole = memory.scope().user == mnemal_core::Within::All;
+        let is_whole = memory.admin().scope().user == mnemal_core::Within::All;
         // A cycle reads records of all users.
         offers.retain(|offer| options.reach.allows(offer.tool) && (is_whole || offer.tool != Tool::Dream));
         let instructions = catalogue::instructions(&offers, &options.extra_instructions);

@@ -15,8 +15,8 @@ const CEILING: u32 = 2_000;
 pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<ToolAnswer, CorrectableError> {
     let arguments = Arguments::new(Tool::Status, given);
     let tail = Remarks::new(arguments.notes);
-    let counts = memory.stats().await?;
-    let health = memory.examine().await?;
+    let counts = memory.admin().stats().await?;
+    let health = memory.admin().examine().await?;
     let status = name(health.status());
     let parts = health.parts.iter().filter(|part| part.cause != Some(GapCause::NotConfigured));
     let layers: Vec<Value> = parts
@@ -47,7 +47,7 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<T
         "erased": counts.erased,
         "layers": layers,
     });
-    Ok(ToolAnswer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&head, memory.admin().engine(), CEILING), structured })
 }
 
 /// The name on the wire.

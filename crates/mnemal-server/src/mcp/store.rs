@@ -51,12 +51,12 @@ pub(super) async fn call(
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most a hundred years of microseconds")]
         let micros = (minutes * 60_000_000.0) as i64;
-        request = request.expires_at(memory.engine().now().plus_micros(micros));
+        request = request.expires_at(memory.admin().engine().now().plus_micros(micros));
     }
     for note in arguments.notes {
         tail.say(note);
     }
-    let place = parse_time::event_zone(None, memory.engine().now(), zone);
+    let place = parse_time::event_zone(None, memory.admin().engine().now(), zone);
     let said = |message: Message| message.session(session).channel(channel).zone(place);
     let stored = request.message(said).once(WINDOW).await?;
     answer(memory, key.as_ref(), &stored, tail).await
@@ -174,7 +174,7 @@ async fn answer(
     if let (Some(key), Some(fields)) = (known_key, structured.as_object_mut()) {
         fields.insert("key".to_owned(), key.as_str().into());
     }
-    Ok(ToolAnswer { text: tail.behind(&head, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&head, memory.admin().engine(), CEILING), structured })
 }
 
 /// Returns the current state of the note, `None` if the event made none, and a word for the result.
@@ -192,17 +192,17 @@ pub(crate) async fn current_state(
 async fn note(memory: &Memory, key: Option<&NoteKey>, stored: &StoredNote) -> Option<Learning> {
     let id = stored.id?;
     let versions = if let Some(key) = key {
-        memory.history(key).await.ok()?
+        memory.preferences().history(key).await.ok()?
     } else {
         let filter = LearningFilter { sources: Within::Only(vec![stored.event]), ..LearningFilter::all() };
-        memory.notes(&filter).await.ok()?
+        memory.preferences().notes(&filter).await.ok()?
     };
     versions.into_iter().find(|note| note.id == id)
 }
 
 /// Returns the reason why an event is no note.
 async fn unlisted(memory: &Memory, stored: &Degraded<StoredNote>) -> &'static str {
-    match memory.get(stored.event).await {
+    match memory.events().get(stored.event).await {
         Ok(event) if event.quarantined.is_some() => "quarantined",
         Ok(event) if !event.echo.is_empty() => "echo",
         Ok(_) if stored.gaps.is_empty() && stored.id.is_some() => LearningStatus::Active.as_str(),

@@ -21,8 +21,8 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<T
             "key must be root, channel:…, session:…, day:…, or one that this tool listed below another.",
         )
     })?;
-    let gaps = memory.engine().refresh_summaries().await?;
-    let tree = match memory.stored_tree(&path, 1).await {
+    let gaps = memory.admin().engine().refresh_summaries().await?;
+    let tree = match memory.summaries().stored_tree(&path, 1).await {
         Ok(tree) => tree.value,
         // The space is empty.
         Err(error) if error.kind() == ErrorKind::NotFound && path == NodePath::Root => Vec::new(),
@@ -30,14 +30,14 @@ pub(super) async fn call(memory: &Memory, given: Map<String, Value>) -> Result<T
     };
     let standing = tree.iter().find(|standing| standing.depth == 0);
     let mut tail = Remarks::new(arguments.notes);
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     let below: Vec<String> =
         tree.iter().filter(|one| one.depth == 1).take(BELOW).map(|one| one.node.path.to_string()).collect();
     let text = standing.map(mnemal::summaries::SummaryState::text).unwrap_or_default();
     let lines: Vec<String> = text.lines().map(str::to_owned).filter(|line| !line.trim().is_empty()).collect();
     let names = if below.is_empty() { Vec::new() } else { vec![format!("Below it: {}", below.join(", "))] };
     let all: Vec<String> = lines.iter().cloned().chain(names).collect();
-    let block = memory.fence(&all, tail.room(engine, ceiling));
+    let block = memory.admin().fence(&all, tail.room(engine, ceiling));
     if block.cut > 0 {
         tail.say(format!("{} more lines; raise max_tokens.", block.cut));
     }

@@ -33,7 +33,7 @@ pub(super) async fn call(
     let before = side(&mut arguments, "before")?;
     let after = side(&mut arguments, "after")?;
     let id = arguments.text("id")?;
-    let time = arguments.time("time", memory.engine().now())?;
+    let time = arguments.time("time", memory.admin().engine().now())?;
     let events = match (id, time) {
         (Some(id), None) => around_event(memory, id.trim(), before, after).await?,
         (None, Some(at)) => around_moment(memory, at, before, after).await?,
@@ -46,7 +46,10 @@ pub(super) async fn call(
         tail.say(format!("{} more; ask for fewer events or raise max_tokens.", rows.len() - answer.shown));
     }
     let head = if rows.is_empty() { "Nothing was said around then." } else { answer.text.as_str() };
-    Ok(ToolAnswer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+    Ok(ToolAnswer {
+        text: tail.behind(head, memory.admin().engine(), ceiling),
+        structured: answer.structured,
+    })
 }
 
 /// Returns the last turns of a session; of the newest session by default.
@@ -58,7 +61,7 @@ pub(super) async fn of_session(
     let session = if let Some(name) = session {
         SessionId::new(name).map_err(|error| CorrectableError::about("session", &error))?
     } else {
-        let newest = memory.sessions(NonZeroUsize::MIN).await?;
+        let newest = memory.events().sessions(NonZeroUsize::MIN).await?;
         newest
             .into_iter()
             .next()
@@ -70,7 +73,7 @@ pub(super) async fn of_session(
         roles: Within::Only(vec![Role::User, Role::Assistant]),
         ..EventFilter::live()
     };
-    let last = memory.latest(&filter, TURNS).await?;
+    let last = memory.events().latest(&filter, TURNS).await?;
     let mut rows: Vec<ListRow> = last.iter().map(note::of_event).collect();
     let tail = Remarks::default();
     // The newest turns must fit.
@@ -79,7 +82,10 @@ pub(super) async fn of_session(
     rows.reverse();
     let answer = render_rows(memory, "events", &rows, ceiling, &tail);
     let head = if rows.is_empty() { "Nothing was said in it." } else { answer.text.as_str() };
-    Ok(ToolAnswer { text: tail.behind(head, memory.engine(), ceiling), structured: answer.structured })
+    Ok(ToolAnswer {
+        text: tail.behind(head, memory.admin().engine(), ceiling),
+        structured: answer.structured,
+    })
 }
 
 /// Returns the number of events on a side; zero is allowed.
@@ -103,13 +109,13 @@ async fn around_event(
         let source = note.sources.first().map(|source| source.event);
         source.ok_or_else(|| CorrectableError::new("It rests on no event."))?
     };
-    let event = memory.get(id).await?;
+    let event = memory.events().get(id).await?;
     let Some(kept) = event.body() else { return Err(CorrectableError::new("It is erased.")) };
     let filter = EventFilter { session: Within::Only(kept.session.clone()), ..EventFilter::live() };
     let earlier = EventFilter { until: Some(kept.occurred_at.plus_micros(1)), ..filter.clone() };
     let mut events = Vec::new();
     if let Some(limit) = NonZeroUsize::new(before) {
-        events = memory.latest(&earlier, limit.saturating_add(OF_A_MOMENT)).await?;
+        events = memory.events().latest(&earlier, limit.saturating_add(OF_A_MOMENT)).await?;
         events.retain(|one| one.seq < event.seq);
         events.truncate(before);
         events.reverse();
@@ -117,7 +123,7 @@ async fn around_event(
     let behind = Cursor(Some(event.seq));
     events.push(event);
     if let Some(limit) = NonZeroUsize::new(after) {
-        events.extend(memory.scan(&filter, behind, limit).await?);
+        events.extend(memory.events().scan(&filter, behind, limit).await?);
     }
     Ok(events)
 }
@@ -131,12 +137,12 @@ async fn around_moment(
     let mut events = Vec::new();
     if let Some(limit) = NonZeroUsize::new(before) {
         let earlier = EventFilter { until: Some(at), ..EventFilter::live() };
-        events = memory.latest(&earlier, limit).await?;
+        events = memory.events().latest(&earlier, limit).await?;
         events.reverse();
     }
     if let Some(limit) = NonZeroUsize::new(after) {
         let later = EventFilter { since: Some(at), ..EventFilter::live() };
-        events.extend(memory.scan(&later, Cursor::START, limit).await?);
+        events.extend(memory.events().scan(&later, Cursor::START, limit).await?);
     }
     Ok(events)
 }

@@ -47,7 +47,7 @@ mod tests {
     async fn the_upkeep_lasts_as_long_as_the_input() {
         let memory = Memory::in_memory().await.unwrap();
         let (lifecycle, ended) = Lifecycle::around(());
-        let upkeep = Upkeep::new(memory.engine().clone(), ended).unwrap();
+        let upkeep = Upkeep::new(memory.admin().engine().clone(), ended).unwrap();
         let begun = tokio::time::Instant::now();
         let minute = Duration::from_mins(1);
         let input = async {

@@ -38,7 +38,7 @@ pub(super) async fn put(memory: &Memory, given: Map<String, Value>) -> Result<To
     let (key, expires_at) = (kept.key.to_string(), kept.expires_at.to_string());
     let said = format!("Kept as {key} until {expires_at}.");
     let structured = json!({"key": key, "expires_at": expires_at, "evicted": evicted});
-    Ok(ToolAnswer { text: tail.behind(&said, memory.engine(), CEILING), structured })
+    Ok(ToolAnswer { text: tail.behind(&said, memory.admin().engine(), CEILING), structured })
 }
 
 /// Returns an entry: a plain name is in the session's namespace, a path is used as given.
@@ -49,7 +49,7 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<To
     let working = memory.working()?;
     let entry = working.get(key.trim()).await?;
     let mut tail = Remarks::new(arguments.notes);
-    let block = memory.fence(&[entry.value], tail.room(memory.engine(), MOST_TOKENS) / 2);
+    let block = memory.admin().fence(&[entry.value], tail.room(memory.admin().engine(), MOST_TOKENS) / 2);
     if block.cut > 0 {
         tail.say("The value goes on; it is too long for one answer.");
     }
@@ -59,7 +59,7 @@ pub(super) async fn get(memory: &Memory, given: Map<String, Value>) -> Result<To
         "expires_at": entry.expires_at.to_string(),
         "truncated": block.cut > 0,
     });
-    Ok(ToolAnswer { text: tail.behind(&block.text, memory.engine(), MOST_TOKENS), structured })
+    Ok(ToolAnswer { text: tail.behind(&block.text, memory.admin().engine(), MOST_TOKENS), structured })
 }
 
 /// Lists entries without their values; with a query, those that share a word with it or have a similar meaning, best first.
@@ -78,16 +78,16 @@ pub(super) async fn find(memory: &Memory, given: Map<String, Value>) -> Result<T
     tail.gaps(&searched.gaps);
     let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
     // Entries appear in the answer twice: for the model, and with more fields for programs.
-    let block = memory.fence(&lines, tail.room(memory.engine(), ceiling) / 2);
+    let block = memory.admin().fence(&lines, tail.room(memory.admin().engine(), ceiling) / 2);
     if block.cut > 0 {
         tail.say(format!("{} more; narrow the query or raise max_tokens.", block.cut));
     }
     let head = if found.is_empty() { "Nothing stands there." } else { block.text.as_str() };
     let entries: Vec<Value> = found.iter().take(block.lines.len()).map(entry).collect();
     let mut structured = json!({"entries": entries, "truncated": block.cut > 0});
-    let fits = |text: &str| memory.engine().count_tokens(text).0 <= ceiling;
+    let fits = |text: &str| memory.admin().engine().count_tokens(text).0 <= ceiling;
     crate::mcp::fact_lines::truncate_lists(&mut structured, &["entries"], fits);
-    Ok(ToolAnswer { text: tail.behind(head, memory.engine(), ceiling), structured })
+    Ok(ToolAnswer { text: tail.behind(head, memory.admin().engine(), ceiling), structured })
 }
 
 /// Returns the memory of the call's session.

@@ -171,7 +171,7 @@ impl MemoryForm {
             version: row.version,
             basis: row.basis.as_str(),
             confidence: row.confidence.get(),
-            weight: memory.engine().weight(row, now),
+            weight: memory.admin().engine().weight(row, now),
             requires_user_permission: row.consent == Consent::Required,
             session: row.session.to_string(),
             speaker: row.speaker.as_ref().map(ToString::to_string),

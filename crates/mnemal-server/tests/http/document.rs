@@ -212,7 +212,7 @@ async fn what_was_asked_of_models_is_counted_by_purpose_and_outcome() {
     for space in ["demo", "other"] {
         let space = mnemal_core::SpaceId::new(space).unwrap();
         let memory = api.spaces.open_or_create(&space).await.unwrap();
-        assert_eq!(memory.engine().check_model().await.is_ok(), space.as_str() == "demo");
+        assert_eq!(memory.admin().engine().check_model().await.is_ok(), space.as_str() == "demo");
     }
     let text = metrics().await;
     for line in [

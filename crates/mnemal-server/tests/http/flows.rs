@@ -279,7 +279,7 @@ async fn the_graph_is_read_by_name_and_jobs_say_what_came_of_them() {
         let (subject, predicate) =
             (anna["id"].as_str().unwrap().parse().unwrap(), Predicate::new(predicate).unwrap());
         let fact = FactDecision { subject, predicate, topic: None, object, choice, sources: Vec::new() };
-        let _done = memory.decide(Decision::Fact(fact)).await.unwrap();
+        let _done = memory.facts().decide(Decision::Fact(fact)).await.unwrap();
     }
     let anna = api.get("entities/Anna").await.of(200);
     assert_eq!(

@@ -354,14 +354,14 @@ proptest! {
                     assert_eq!(shown(&memory, &channel, &path).await.as_ref(), files.0.get(&path), "{path} after {call:?}");
                 }
             }
-            let rows = memory.all_learnings(&LearningFilter::all()).await.unwrap();
+            let rows = memory.preferences().all_learnings(&LearningFilter::all()).await.unwrap();
             for text in &written {
                 assert!(rows.iter().any(|row| row.content == *text), "{text:?} is lost");
             }
             let holding = rows.iter().filter(|row| row.status == LearningStatus::Active);
             assert_eq!(holding.count(), files.0.len());
             for row in rows {
-                let event = memory.get(row.sources[0].event).await.unwrap();
+                let event = memory.events().get(row.sources[0].event).await.unwrap();
                 assert_eq!(event.body().unwrap().origin, Origin::Assistant);
             }
         });

@@ -100,7 +100,7 @@ async fn a_server_on_a_socket_answers_streams_and_ends_without_losing_what_it_sa
     end.send(()).unwrap();
     tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap().unwrap();
     let memory = mnemal::Memory::open(api.home.path().join("spaces/demo.db")).await.unwrap();
-    assert_eq!(memory.stats().await.unwrap().head.count(), 2);
+    assert_eq!(memory.admin().stats().await.unwrap().head.count(), 2);
     assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
 }
 
@@ -157,7 +157,7 @@ async fn the_inbox_of_an_always_on_space_is_read_although_nobody_asks() {
     let (always, other) = (SpaceId::new("house").unwrap(), SpaceId::new("other").unwrap());
     for (space, always_on) in [(&always, AlwaysOn::Yes), (&other, AlwaysOn::No)] {
         let made = api.spaces.create(space, always_on).await.unwrap();
-        assert_eq!(made.stats().await.unwrap().head.count(), 0);
+        assert_eq!(made.admin().stats().await.unwrap().head.count(), 0);
     }
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (end, ended) = oneshot::channel::<()>();
@@ -171,7 +171,7 @@ async fn the_inbox_of_an_always_on_space_is_read_although_nobody_asks() {
     for (space, events) in [("house", 1), ("other", 0)] {
         let file = api.home.path().join(format!("spaces/{space}.db"));
         let memory = mnemal::Memory::open(file).await.unwrap();
-        assert_eq!(memory.stats().await.unwrap().head.count(), events, "{space}");
+        assert_eq!(memory.admin().stats().await.unwrap().head.count(), events, "{space}");
     }
 }
 

@@ -97,8 +97,11 @@ async fn the_graph_is_memory_like_any_other() {
     let recalled = core.call("memory_recall", json!({"query": "tea"})).await;
     assert!(recalled.text.contains("Anna: likes tea"), "{}", recalled.text);
     ask(&mut client, "delete_entities", json!({"entityNames": ["Anna"]})).await;
-    let all =
-        memory.scan(&EventFilter::all(), Cursor::START, NonZeroUsize::new(1_000).unwrap()).await.unwrap();
+    let all = memory
+        .events()
+        .scan(&EventFilter::all(), Cursor::START, NonZeroUsize::new(1_000).unwrap())
+        .await
+        .unwrap();
     let away = |event: &&Event| {
         event.body().is_some_and(|kept| matches!(kept.kind, EventKind::Decision(Decision::Archive(_))))
     };
@@ -154,7 +157,7 @@ async fn a_large_graph_comes_page_by_page() {
     loop {
         let answer = client.call("read_graph", asked.clone()).await;
         let said = format!("{}\n{}", answer.text, answer.note.as_deref().unwrap_or_default());
-        assert!(memory.engine().count_tokens(&said).0 <= 1_000);
+        assert!(memory.admin().engine().count_tokens(&said).0 <= 1_000);
         read.extend(answer.structured["entities"].as_array().unwrap().clone());
         related.extend(answer.structured["relations"].as_array().unwrap().clone());
         pages += 1;

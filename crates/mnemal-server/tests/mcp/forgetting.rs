@@ -20,7 +20,7 @@ async fn filled(client: &mut Client) -> Vec<String> {
 }
 
 async fn notes(memory: &Memory) -> usize {
-    memory.notes(&mnemal_core::LearningFilter::all()).await.unwrap().len()
+    memory.preferences().notes(&mnemal_core::LearningFilter::all()).await.unwrap().len()
 }
 
 // proves: PB-42

@@ -105,8 +105,8 @@ async fn a_long_list_comes_page_by_page_under_every_ceiling() {
         let mut seen: Vec<String> = Vec::new();
         loop {
             let page = ask(&mut client, "memory_list", asked.clone()).await;
-            assert!(memory.engine().count_tokens(&page.text).0 <= ceiling, "{}", page.text);
-            assert!(memory.engine().count_tokens(&page.structured.to_string()).0 <= ceiling + 60);
+            assert!(memory.admin().engine().count_tokens(&page.text).0 <= ceiling, "{}", page.text);
+            assert!(memory.admin().engine().count_tokens(&page.structured.to_string()).0 <= ceiling + 60);
             let ids = page.structured["memories"].as_array().unwrap();
             seen.extend(ids.iter().map(|one| one["id"].as_str().unwrap().to_owned()));
             let Some(cursor) = page.structured["next_cursor"].as_str() else { break };
@@ -176,10 +176,10 @@ async fn an_agent_says_what_an_item_was_and_it_is_told_where_somebody_asks_why()
     let (recall, hit) = (&found.structured["recall_id"], &found.structured["hits"][0]["id"]);
     let judged = |verdict: &str| json!({"recall_id": recall, "item_id": hit, "verdict": verdict});
     let noted = ask(&mut client, "memory_feedback", judged("useful")).await;
-    let head = memory.stats().await.unwrap().head;
+    let head = memory.admin().stats().await.unwrap().head;
     let again = ask(&mut client, "memory_feedback", judged("useful")).await;
     assert_eq!(noted.structured["id"], again.structured["id"]);
-    assert_eq!(memory.stats().await.unwrap().head, head, "the same verdict is logged once");
+    assert_eq!(memory.admin().stats().await.unwrap().head, head, "the same verdict is logged once");
     let why = ask(&mut client, "memory_explain", json!({"recall_id": recall, "item_id": hit})).await;
     assert!(why.text.contains("agent found it useful"), "{}", why.text);
     assert!(client.call("memory_feedback", judged("splendid")).await.is_error);
@@ -209,10 +209,10 @@ async fn a_text_is_read_in_once_summaries_status_and_dreams_tell_of_it() {
     for _ in 0..2 {
         assert!(memory.remember("The crane driver is Ole").await.is_ok());
     }
-    let head = memory.stats().await.unwrap().head;
+    let head = memory.admin().stats().await.unwrap().head;
     let dry = ask(&mut client, "memory_dream", json!({})).await;
     assert_eq!(dry.structured["dry_run"], true, "{}", dry.text);
-    assert_eq!(memory.stats().await.unwrap().head, head, "a dry run writes nothing");
+    assert_eq!(memory.admin().stats().await.unwrap().head, head, "a dry run writes nothing");
     let done = ask(&mut client, "memory_dream", json!({"dry_run": false})).await;
     assert_eq!(done.structured["operations"].as_array().unwrap().len(), 1, "{}", done.text);
 }

@@ -109,9 +109,9 @@ async fn relations_lie_around_have_a_past_and_lead_to_others() {
 async fn the_largest_answer_is_cut_and_says_so() {
     let memory = memory().await;
     let turns = (0..120).map(|number| Message::user(format!("My sister Anna likes thing{number}x.")));
-    assert_eq!(memory.log_all(turns).await.unwrap().len(), 120);
+    assert_eq!(memory.events().log_all(turns).await.unwrap().len(), 120);
     let mut client = Client::shaken(&memory, "2025-11-25").await;
-    let count = |text: &str| memory.engine().count_tokens(text).0;
+    let count = |text: &str| memory.admin().engine().count_tokens(text).0;
     for ceiling in [200, 1_000, 2_000] {
         let include = json!(["facts", "edges", "events"]);
         let anna = client

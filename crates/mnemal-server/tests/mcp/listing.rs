@@ -114,5 +114,5 @@ async fn a_profile_that_only_reads_neither_lists_nor_calls_what_changes_somethin
     let refused =
         client.request("tools/call", json!({"name": "memory_store", "arguments": {"content": "x"}})).await;
     assert_eq!(refused["error"]["code"], -32_602);
-    assert_eq!(memory.stats().await.unwrap().head.count(), 0);
+    assert_eq!(memory.admin().stats().await.unwrap().head.count(), 0);
 }

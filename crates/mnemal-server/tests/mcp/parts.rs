@@ -19,7 +19,7 @@ async fn filled() -> Memory {
 }
 
 fn space(memory: &Memory) -> String {
-    memory.scope().space.to_string()
+    memory.admin().scope().space.to_string()
 }
 
 async fn read(client: &mut Client, uri: &str) -> Value {
@@ -56,7 +56,7 @@ async fn parts_of_the_memory_are_resources() {
             let text = content["text"].as_str().unwrap_or_default();
             assert!(text.contains(expect) && text.starts_with("<mnemal-context"), "{part}: {content}");
             assert_eq!((&content["uri"], &content["mimeType"]), (&json!(uri), &json!("text/markdown")));
-            assert!(memory.engine().count_tokens(text).0 <= 4_000);
+            assert!(memory.admin().engine().count_tokens(text).0 <= 4_000);
         }
     }
     for wrong in

@@ -133,5 +133,5 @@ async fn calls_run_side_by_side_and_each_is_answered_once() {
     }
     answered.sort_unstable();
     assert_eq!(answered, waiting);
-    assert_eq!(memory.stats().await.unwrap().notes, 50);
+    assert_eq!(memory.admin().stats().await.unwrap().notes, 50);
 }

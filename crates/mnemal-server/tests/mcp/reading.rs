@@ -42,7 +42,7 @@ async fn hits_are_a_marked_block_for_models_and_plain_fields_for_programs() {
         assert!(line.contains(hit["date"].as_str().unwrap()) && line.contains(hit["text"].as_str().unwrap()));
     }
     let receipt = found.structured["recall_id"].as_str().unwrap().parse().unwrap();
-    assert_eq!(memory.receipt(receipt).await.unwrap().lines.len(), 4);
+    assert_eq!(memory.admin().receipt(receipt).await.unwrap().lines.len(), 4);
     assert_eq!(found.structured["truncated"], false);
 }
 
@@ -54,7 +54,7 @@ async fn what_a_conversation_became_in_short_is_found_as_timeline_and_is_no_know
     for text in ["The semaphore of the yard is red.", "The crane stands still.", "Good night."] {
         assert!(!memory.log(Message::user(text).session(session.clone())).await.unwrap().duplicate);
     }
-    let entry = memory.compress(session).keep_last(1).await.unwrap().value.entry.unwrap();
+    let entry = memory.events().compress(session).keep_last(1).await.unwrap().value.entry.unwrap();
     let note = memory.remember("The semaphore has three arms.").await.unwrap();
     let mut client = Client::shaken(&memory, "2025-11-25").await;
     for (more, expect) in [
@@ -122,12 +122,12 @@ async fn the_largest_answer_stays_under_the_clients_limit_and_says_what_it_left_
     let memory = memory().await;
     let long = "the deploy of the payment service was watched by the whole team until late ".repeat(40);
     let turns = (0..300).map(|number| Message::user(format!("deploy {number}: {long}")));
-    assert_eq!(memory.log_all(turns).await.unwrap().len(), 300);
+    assert_eq!(memory.events().log_all(turns).await.unwrap().len(), 300);
     for number in 0..60 {
         assert!(memory.remember(format!("deploy rule {number}: {long}")).await.unwrap().created);
     }
     let mut client = Client::shaken(&memory, "2025-11-25").await;
-    let count = |text: &str| memory.engine().count_tokens(text).0;
+    let count = |text: &str| memory.admin().engine().count_tokens(text).0;
     for asked in [200, 300, 1_000, 2_000, 8_000, 1_000_000] {
         let ceiling = asked.min(8_000);
         let arguments = json!({"query": "deploy", "limit": 1_000, "max_tokens": asked, "explain": true});
@@ -156,7 +156,7 @@ async fn a_context_has_its_sections_its_receipt_and_two_thousand_tokens() {
     assert!(loaded.text.contains("Wants deploys announced a day before"), "{}", loaded.text);
     assert!(loaded.text.contains("Deploys happen on Tuesdays"));
     let receipt = loaded.structured["recall_id"].as_str().unwrap().parse().unwrap();
-    let receipt = memory.receipt(receipt).await.unwrap();
+    let receipt = memory.admin().receipt(receipt).await.unwrap();
     assert!((1_500..=2_000).contains(&receipt.budget.0), "{}", receipt.budget.0);
     assert_eq!(loaded.structured["tokens"], receipt.tokens.0);
     let sections = loaded.structured["sections"].as_array().unwrap();
@@ -263,7 +263,7 @@ async fn a_question_is_answered_in_marked_quotes_or_with_not_known() {
         assert!(!quote["text"].as_str().unwrap().contains("</"), "{quote}");
         assert_eq!(found.structured["known"], true);
         let receipt = &found.structured["recall_id"];
-        let receipt = memory.receipt(receipt.as_str().unwrap().parse().unwrap()).await.unwrap();
+        let receipt = memory.admin().receipt(receipt.as_str().unwrap().parse().unwrap()).await.unwrap();
         assert_eq!(receipt.lines[0].record.to_string(), event.to_string());
     }
     for arguments in [

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::client::{Client, memory};
 
 async fn events(memory: &Memory) -> u64 {
-    memory.stats().await.unwrap().head.count()
+    memory.admin().stats().await.unwrap().head.count()
 }
 
 // proves: PB-40
@@ -29,14 +29,14 @@ async fn a_note_has_the_agents_origin_whatever_the_call_says() {
     assert_eq!(stored.structured["version"], 1);
     assert_eq!(stored.structured["created"], true);
     assert_eq!(stored.structured["status"], "active");
-    let notes = memory.notes(&LearningFilter::all()).await.unwrap();
+    let notes = memory.preferences().notes(&LearningFilter::all()).await.unwrap();
     let [note] = notes.as_slice() else { panic!("{notes:?}") };
     assert_eq!(note.id.to_string(), stored.structured["id"]);
     assert_eq!(
         (note.category.as_str(), note.tags[0].as_str(), note.session.as_str()),
         ("ops", "calendar", "s1")
     );
-    let event = memory.get(note.sources[0].event).await.unwrap();
+    let event = memory.events().get(note.sources[0].event).await.unwrap();
     let kept = event.body().unwrap();
     assert_eq!((kept.origin, kept.channel.as_str()), (Origin::Assistant, "mcp"));
 }
@@ -126,7 +126,7 @@ async fn kinds_are_read_from_the_category_too_and_find_their_place() {
         arguments["key"] = json!(format!("k{number}"));
         let stored = client.call("memory_store", arguments).await;
         assert!(!stored.is_error, "{}", stored.text);
-        let notes = memory.notes(&LearningFilter::all()).await.unwrap();
+        let notes = memory.preferences().notes(&LearningFilter::all()).await.unwrap();
         let note = notes.iter().find(|note| note.id.to_string() == stored.structured["id"]).unwrap();
         assert_eq!(note.category.as_str(), category);
         assert_eq!(note.kind.as_str(), "knowledge", "only the user's own words make a preference");
@@ -157,7 +157,7 @@ async fn a_secret_is_replaced_and_the_answer_says_so() {
     let secret: String = ["ghp", "_", &"a1B2".repeat(9)].concat();
     let stored = client.call("memory_store", json!({"content": format!("The token is {secret}.")})).await;
     assert!(stored.text.contains("1 secret(s) were replaced"), "{}", stored.text);
-    assert!(memory.engine().search_bytes(&secret).await.unwrap().is_empty());
+    assert!(memory.admin().engine().search_bytes(&secret).await.unwrap().is_empty());
 }
 
 // proves: DF-11 (this surface)

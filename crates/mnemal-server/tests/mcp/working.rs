@@ -74,7 +74,7 @@ async fn entries_are_listed_and_found_without_their_values() {
 async fn a_huge_value_and_a_long_list_stay_under_their_ceilings() {
     let (memory, _clock) = timed();
     let mut client = Client::shaken(&memory, "2025-11-25").await;
-    let count = |text: &str| memory.engine().count_tokens(text).0;
+    let count = |text: &str| memory.admin().engine().count_tokens(text).0;
     let huge = "all of the report ".repeat(10_000);
     assert!(!client.call("working_put", json!({"key": "report", "value": huge})).await.is_error);
     for number in 0..40 {

@@ -107,6 +107,6 @@ impl Engine {
             agent: one.agent.clone().map_or(Within::All, Within::Only),
             ..Scope::whole(SpaceId::new("timeline")?)
         };
-        self.memory(scope).compress(one.session.clone()).if_due().draft().await
+        self.memory(scope).events().compress(one.session.clone()).if_due().draft().await
     }
 }

@@ -11,6 +11,7 @@ use mnemal_events::{DOCUMENT, DOCUMENTS, FILE};
 use mnemal_recall::{EVIDENCE_FLOOR, MatchReason, Mode};
 use mnemal_text::{Analyzer, Language, Term, is_stop_word, jaccard, shingles};
 
+use crate::areas::EventsHandle;
 use crate::memory::Memory;
 
 /// Number of near-duplicates that a preview lists. Source: own choice, as many as a person reads before an erasure.
@@ -63,37 +64,6 @@ impl Description {
 }
 
 impl Memory {
-    /// Returns the matching events in log order, with quarantined ones and without forget decisions and erased events: pass them
-    /// to [`forget`](Self::forget) as [`Selector::Events`](mnemal_core::Selector::Events).
-    ///
-    /// # Errors
-    /// `NotFound` when nothing matches, `Invalid` for a description that matches everything, `Unavailable` when the store does
-    /// not answer.
-    pub async fn selected(&self, by: &Description) -> Result<Vec<EventId>> {
-        let filter =
-            EventFilter { quarantined: Within::All, erased: Within::Only(false), ..by.filter.clone() };
-        let everything = EventFilter { erased: Within::Only(false), ..EventFilter::all() };
-        if filter == everything && by.origin.is_none() && by.file.is_none() {
-            return Err(Error::invalid("to forget everything is to remove the space"));
-        }
-        let (mut ids, mut after) = (Vec::new(), Cursor::START);
-        loop {
-            let page = self.scan(&filter, after, PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = Cursor(Some(last.seq));
-            ids.extend(
-                page.iter().filter(|event| is_erasable(event) && by.accepts(event)).map(|event| event.id),
-            );
-        }
-        if by.file.is_some() {
-            self.add_copies(&mut ids).await?;
-        }
-        if ids.is_empty() {
-            return Err(Error::not_found("no living event is meant"));
-        }
-        Ok(ids)
-    }
-
     /// Adds the events of files with the same bytes: content is stored once, under several file names.
     async fn add_copies(&self, ids: &mut Vec<EventId>) -> Result<()> {
         let of = |event: &Event| event.body().and_then(|kept| kept.metadata.get(DOCUMENT).cloned());
@@ -110,7 +80,7 @@ impl Memory {
         };
         let mut after = Cursor::START;
         loop {
-            let page = self.scan(&filter, after, PAGE).await?;
+            let page = self.events().scan(&filter, after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
             let same = page.iter().filter(|event| {
@@ -119,90 +89,6 @@ impl Memory {
             ids.extend(same.map(|event| event.id));
         }
         Ok(())
-    }
-
-    /// Returns the events that contain the words of a text, best first, at most `most`: a proposal for a person to review before
-    /// it is passed to [`forget`](Self::forget). If no event contains all words, it returns those that contain the most, with
-    /// enough evidence; neighbors in a session are not included.
-    ///
-    /// # Errors
-    /// `NotFound` when nothing matches, `Invalid` for a blank text; as [`recall`](Self::recall).
-    pub async fn selected_by_text(&self, text: &str, most: usize) -> Result<Vec<EventId>> {
-        if text.trim().is_empty() {
-            return Err(Error::invalid("a text to look for must not be blank"));
-        }
-        let language = self.engine.language();
-        let wanted = stems(text, language);
-        let found = self.recall(text).limit(most.saturating_mul(LOOKED_AT)).await?;
-        let mut held = Vec::new();
-        for hit in found.hits.iter().filter(|hit| hit.space.is_none()) {
-            let Some(kept) = hit.event.body() else { continue };
-            let said = std::iter::once(&kept.content).chain(kept.metadata.values());
-            let there: BTreeSet<String> = said.flat_map(|said| terms(said, language)).collect();
-            let n_held = wanted.iter().filter(|stem| there.contains(*stem)).count();
-            let is_exact = n_held == wanted.len() || hit.found_by == MatchReason::Substring;
-            if is_exact || n_held > 0 && hit.evidence >= EVIDENCE_FLOOR {
-                held.push((if is_exact { wanted.len() } else { n_held }, hit.event.id));
-            }
-        }
-        let best = held.iter().map(|(n_held, _)| *n_held).max();
-        let meant = held.iter().filter(|(n_held, _)| Some(*n_held) == best);
-        let ids: Vec<EventId> = meant.map(|(_, id)| *id).take(most).collect();
-        if ids.is_empty() {
-            return Err(Error::not_found("nothing is found for this text"));
-        }
-        Ok(ids)
-    }
-
-    /// Returns the source events of a fact.
-    ///
-    /// # Errors
-    /// `NotFound` when there is no such fact, or its sources are erased; `Unavailable` when the graph does not answer.
-    pub async fn selected_by_fact(&self, fact: FactId) -> Result<Vec<EventId>> {
-        let facts = self.graph().await?.value.history(&FactFilter::all()).await?;
-        let found = facts.iter().filter(|known| known.id == fact);
-        let ids: BTreeSet<EventId> =
-            found.flat_map(|known| &known.supports).map(|support| support.source.event).collect();
-        if ids.is_empty() {
-            return Err(Error::not_found(format!("no fact {fact}")));
-        }
-        Ok(ids.into_iter().collect())
-    }
-
-    /// Returns the events of a person, by name: events whose speaker or user has this name, ignoring case, and events that
-    /// mention the person, as [`naming`](Self::naming) finds them.
-    ///
-    /// # Errors
-    /// `NotFound` for an unknown name; `Conflict` when the graph knows several people of this name, with their ids; as
-    /// [`naming`](Self::naming).
-    pub async fn selected_by_person(&self, name: &str) -> Result<Vec<EventId>> {
-        let wanted = name.trim().to_lowercase();
-        let mut ids = BTreeSet::new();
-        let is_called = |given: Option<&str>| given.is_some_and(|given| given.to_lowercase() == wanted);
-        self.each_event(|event| {
-            let Some(kept) = event.body().filter(|_| is_erasable(event)) else { return };
-            let speaker = kept.speaker.as_ref().map(Speaker::as_str);
-            if is_called(speaker) || is_called(kept.user.as_ref().map(UserId::as_str)) {
-                ids.insert(event.id);
-            }
-        })
-        .await?;
-        match self.graph().await {
-            Ok(graph) => {
-                let always = mnemal_core::AsOf::present(mnemal_core::Timestamp::MAX);
-                match graph.value.exactly(name.trim(), always).await {
-                    Ok(entity) => ids.extend(self.naming(entity.id).await?),
-                    Err(error) if error.kind() == ErrorKind::NotFound => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::Unsupported => {}
-            Err(error) => return Err(error),
-        }
-        if ids.is_empty() {
-            return Err(Error::not_found(format!("nobody is called {:?}", name.trim())));
-        }
-        Ok(ids.into_iter().collect())
     }
 
     /// Returns near-duplicates of some of these events. Events that cannot be searched are not listed: the list is an aid without
@@ -239,6 +125,124 @@ impl Memory {
             .sort_by(|one, other| other.likeness.total_cmp(&one.likeness).then(one.event.cmp(&other.event)));
         similar.truncate(LISTED);
         similar
+    }
+}
+
+impl EventsHandle<'_> {
+    /// Returns the matching events in log order, with quarantined ones and without forget decisions and erased events: pass them
+    /// to [`forget`](crate::Memory::forget) as [`Selector::Events`](mnemal_core::Selector::Events).
+    ///
+    /// # Errors
+    /// `NotFound` when nothing matches, `Invalid` for a description that matches everything, `Unavailable` when the store does
+    /// not answer.
+    pub async fn selected(self, by: &Description) -> Result<Vec<EventId>> {
+        let filter =
+            EventFilter { quarantined: Within::All, erased: Within::Only(false), ..by.filter.clone() };
+        let everything = EventFilter { erased: Within::Only(false), ..EventFilter::all() };
+        if filter == everything && by.origin.is_none() && by.file.is_none() {
+            return Err(Error::invalid("to forget everything is to remove the space"));
+        }
+        let (mut ids, mut after) = (Vec::new(), Cursor::START);
+        loop {
+            let page = self.scan(&filter, after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Cursor(Some(last.seq));
+            ids.extend(
+                page.iter().filter(|event| is_erasable(event) && by.accepts(event)).map(|event| event.id),
+            );
+        }
+        if by.file.is_some() {
+            self.memory.add_copies(&mut ids).await?;
+        }
+        if ids.is_empty() {
+            return Err(Error::not_found("no living event is meant"));
+        }
+        Ok(ids)
+    }
+
+    /// Returns the events that contain the words of a text, best first, at most `most`: a proposal for a person to review before
+    /// it is passed to [`forget`](crate::Memory::forget). If no event contains all words, it returns those that contain the most, with
+    /// enough evidence; neighbors in a session are not included.
+    ///
+    /// # Errors
+    /// `NotFound` when nothing matches, `Invalid` for a blank text; as [`recall`](crate::Memory::recall).
+    pub async fn selected_by_text(self, text: &str, most: usize) -> Result<Vec<EventId>> {
+        if text.trim().is_empty() {
+            return Err(Error::invalid("a text to look for must not be blank"));
+        }
+        let language = self.memory.engine.language();
+        let wanted = stems(text, language);
+        let found = self.memory.recall(text).limit(most.saturating_mul(LOOKED_AT)).await?;
+        let mut held = Vec::new();
+        for hit in found.hits.iter().filter(|hit| hit.space.is_none()) {
+            let Some(kept) = hit.event.body() else { continue };
+            let said = std::iter::once(&kept.content).chain(kept.metadata.values());
+            let there: BTreeSet<String> = said.flat_map(|said| terms(said, language)).collect();
+            let n_held = wanted.iter().filter(|stem| there.contains(*stem)).count();
+            let is_exact = n_held == wanted.len() || hit.found_by == MatchReason::Substring;
+            if is_exact || n_held > 0 && hit.evidence >= EVIDENCE_FLOOR {
+                held.push((if is_exact { wanted.len() } else { n_held }, hit.event.id));
+            }
+        }
+        let best = held.iter().map(|(n_held, _)| *n_held).max();
+        let meant = held.iter().filter(|(n_held, _)| Some(*n_held) == best);
+        let ids: Vec<EventId> = meant.map(|(_, id)| *id).take(most).collect();
+        if ids.is_empty() {
+            return Err(Error::not_found("nothing is found for this text"));
+        }
+        Ok(ids)
+    }
+
+    /// Returns the source events of a fact.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such fact, or its sources are erased; `Unavailable` when the graph does not answer.
+    pub async fn selected_by_fact(self, fact: FactId) -> Result<Vec<EventId>> {
+        let facts = self.memory.facts().graph().await?.value.history(&FactFilter::all()).await?;
+        let found = facts.iter().filter(|known| known.id == fact);
+        let ids: BTreeSet<EventId> =
+            found.flat_map(|known| &known.supports).map(|support| support.source.event).collect();
+        if ids.is_empty() {
+            return Err(Error::not_found(format!("no fact {fact}")));
+        }
+        Ok(ids.into_iter().collect())
+    }
+
+    /// Returns the events of a person, by name: events whose speaker or user has this name, ignoring case, and events that
+    /// mention the person, as [`naming`](crate::areas::FactsHandle::naming) finds them.
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown name; `Conflict` when the graph knows several people of this name, with their ids; as
+    /// [`naming`](crate::areas::FactsHandle::naming).
+    pub async fn selected_by_person(self, name: &str) -> Result<Vec<EventId>> {
+        let wanted = name.trim().to_lowercase();
+        let mut ids = BTreeSet::new();
+        let is_called = |given: Option<&str>| given.is_some_and(|given| given.to_lowercase() == wanted);
+        self.memory
+            .each_event(|event| {
+                let Some(kept) = event.body().filter(|_| is_erasable(event)) else { return };
+                let speaker = kept.speaker.as_ref().map(Speaker::as_str);
+                if is_called(speaker) || is_called(kept.user.as_ref().map(UserId::as_str)) {
+                    ids.insert(event.id);
+                }
+            })
+            .await?;
+        match self.memory.facts().graph().await {
+            Ok(graph) => {
+                let always = mnemal_core::AsOf::present(mnemal_core::Timestamp::MAX);
+                match graph.value.exactly(name.trim(), always).await {
+                    Ok(entity) => ids.extend(self.memory.facts().naming(entity.id).await?),
+                    Err(error) if error.kind() == ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::Unsupported => {}
+            Err(error) => return Err(error),
+        }
+        if ids.is_empty() {
+            return Err(Error::not_found(format!("nobody is called {:?}", name.trim())));
+        }
+        Ok(ids.into_iter().collect())
     }
 }
 

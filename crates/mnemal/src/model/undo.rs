@@ -29,7 +29,7 @@ impl Engine {
         let mut done = self.done_by_model().await?;
         done.reverse();
         for event in &done {
-            let _ack = gaps.merge(memory.decide(Decision::Undo { decision: *event }).await?);
+            let _ack = gaps.merge(memory.facts().decide(Decision::Undo { decision: *event }).await?);
         }
         if !done.is_empty()
             && let Ok(ledger) = self.stores().ledger.part()

@@ -115,14 +115,14 @@ impl NoteFields {
     async fn candidates(&self) -> Option<Vec<Learning>> {
         if let Some(key) = &self.key {
             let filter = LearningFilter { key: Within::Only(key.clone()), ..LearningFilter::all() };
-            return self.memory.notes(&filter).await.ok();
+            return self.memory.preferences().notes(&filter).await.ok();
         }
         let asked: String = self.content.chars().take(ASKED).collect();
         let filter = EventFilter { roles: Within::Only(vec![Role::Decision]), ..EventFilter::live() };
         let found = self.memory.recall(asked).filter(filter).mode(Mode::Lexical).limit(LOOK_AT).await.ok()?;
         let events = found.hits.iter().map(|hit| hit.event.id).collect();
         let filter = LearningFilter { sources: Within::Only(events), ..LearningFilter::all() };
-        self.memory.notes(&filter).await.ok()
+        self.memory.preferences().notes(&filter).await.ok()
     }
 
     /// Returns those with the same text; with a key all.
@@ -238,7 +238,7 @@ mod tests {
     }
 
     async fn events(memory: &Memory) -> u64 {
-        memory.stats().await.unwrap().head.count()
+        memory.admin().stats().await.unwrap().head.count()
     }
 
     #[tokio::test]
@@ -300,7 +300,7 @@ mod tests {
     #[tokio::test]
     async fn a_lasting_note_is_not_linked_to_one_that_ends() {
         let memory = Memory::in_memory().await.unwrap();
-        let until = |minutes: i64| memory.engine().now().plus_micros(minutes * 60_000_000);
+        let until = |minutes: i64| memory.admin().engine().now().plus_micros(minutes * 60_000_000);
         let short = |minutes| memory.remember("the build is red").expires_at(until(minutes)).once(WINDOW);
         assert!(short(30).await.unwrap().created);
         assert!(!short(30).await.unwrap().created);

@@ -49,7 +49,7 @@ impl<'m> KnowledgeView<'m> {
     pub(super) async fn new(memory: &'m Memory, as_of: AsOf) -> Result<Degraded<Self>> {
         let mut gaps = Gaps::default();
         let has_graph = memory.engine.guarded().graph.is_filled();
-        let graph = if has_graph { Some(gaps.merge(memory.graph().await?)) } else { None };
+        let graph = if has_graph { Some(gaps.merge(memory.facts().graph().await?)) } else { None };
         Ok(gaps.attach(Self { memory, graph, as_of }))
     }
 
@@ -197,7 +197,7 @@ impl<'m> KnowledgeView<'m> {
     /// Returns the user's preferences, in the order of the profile page.
     async fn preferences(&self) -> Result<Option<SummaryNode>> {
         let rows: Vec<Learning> =
-            self.memory.profile(self.as_of).await?.into_iter().map(|(_, row)| row).collect();
+            self.memory.preferences().profile(self.as_of).await?.into_iter().map(|(_, row)| row).collect();
         let sources: BTreeSet<EventId> =
             rows.iter().flat_map(|row| &row.sources).map(|source| source.event).collect();
         let sources: Vec<EventId> = sources.into_iter().collect();

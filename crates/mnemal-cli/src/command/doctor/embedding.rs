@@ -17,9 +17,9 @@ pub(super) async fn vectors(memory: &Memory, global: &Global) -> Finding {
     };
     let embedding = &settings.embedding;
     if embedding.provider != EmbeddingProvider::OpenaiCompatible {
-        return covered(memory.engine(), EmbeddedBy::InProcess).await;
+        return covered(memory.admin().engine(), EmbeddedBy::InProcess).await;
     }
-    if memory.engine().model(EmbeddedBy::Background).is_none() {
+    if memory.admin().engine().model(EmbeddedBy::Background).is_none() {
         return finding(CHECK, FAIL, "this build cannot ask an endpoint; it needs the feature `http`");
     }
     if !embedding.api_key_env.is_empty() && config::endpoint_key(&settings).is_none() {
@@ -29,7 +29,7 @@ pub(super) async fn vectors(memory: &Memory, global: &Global) -> Finding {
             format!("the variable {} with the endpoint's key is not set", embedding.api_key_env),
         );
     }
-    covered(memory.engine(), EmbeddedBy::Background).await
+    covered(memory.admin().engine(), EmbeddedBy::Background).await
 }
 
 async fn covered(engine: &Engine, by: EmbeddedBy) -> Finding {

@@ -31,7 +31,7 @@ pub(super) async fn model(memory: &Memory, global: &Global) -> Finding {
     if !settings.llm.is_asked() {
         return finding(CHECK, OK, "none; nothing needs one");
     }
-    let status = match memory.engine().model_status().await {
+    let status = match memory.admin().engine().model_status().await {
         Ok(status) => status,
         Err(error) => return finding(CHECK, FAIL, error.to_string()),
     };

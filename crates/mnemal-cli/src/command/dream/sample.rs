@@ -38,7 +38,7 @@ struct JudgmentForm {
 
 /// Prints this week's sample.
 pub(super) async fn list(memory: &Memory, output: &Output) -> Result<u8> {
-    let found = memory.engine().dream_sample().await?;
+    let found = memory.admin().engine().dream_sample().await?;
     let forms: Vec<SampleForm> = found.iter().map(SampleForm::from).collect();
     output.list(&forms, &SamplesForm { decisions: &forms }, || {
         if forms.is_empty() {
@@ -56,7 +56,7 @@ pub(super) async fn judge(
     words: &str,
     output: &Output,
 ) -> Result<u8> {
-    memory.engine().note_opinion(id, opinion, words).await?;
+    memory.admin().engine().note_opinion(id, opinion, words).await?;
     let form = JudgmentForm { id: format!("{id:032x}"), opinion: opinion.as_str() };
     output.answer(&form, || format!("{}: {}", form.id, form.opinion))?;
     Ok(0)

@@ -36,7 +36,7 @@ struct NamedForm {
 
 /// Prints the proposed pairs, then the most likely others.
 pub(super) async fn list(memory: &Memory, graph: &Graph, limit: usize, output: &Output) -> Result<()> {
-    let found = memory.suggestions(limit).await?.value;
+    let found = memory.facts().suggestions(limit).await?.value;
     let ids: Vec<EntityId> = found.iter().flat_map(|found| [found.pair.one, found.pair.into]).collect();
     let known = graph.entities(ids, always()).await?;
     let names: BTreeMap<EntityId, String> =

@@ -51,12 +51,12 @@ pub(super) async fn run(
     if let Some((marks, position)) = &taken.reached {
         marks.write(Mark::new(*position, head(&memory).await?))?;
         if event == Event::SessionEnd {
-            marks.sweep(memory.engine().now());
+            marks.sweep(memory.admin().engine().now());
         }
     }
     // No background process may be running, so the graph is folded here; the remaining lag is folded at the next turn.
-    let _behind = memory.graph().await;
-    let _behind = memory.engine().fold_within(LEARNING).await;
+    let _behind = memory.facts().graph().await;
+    let _behind = memory.admin().engine().fold_within(LEARNING).await;
     // A reader in another process can keep the write-ahead log; nothing is lost then.
     let _settled = crate::command::checkpoint(global, &memory, Ok(0)).await;
     compressed?;
@@ -99,6 +99,7 @@ impl Transcript {
         let reader = BufReader::with_capacity(1 << 18, self.file);
         let mut reached = None;
         let report = memory
+            .events()
             .follow(reader, from, what, &mut |_, position| {
                 reached = Some(position);
                 // The events are stored; without the mark the next hook reads them again.
@@ -120,7 +121,7 @@ async fn told(
     if said.is_empty() {
         return Ok(Stored { broken: 0, from, reached: None });
     }
-    let now = memory.engine().now();
+    let now = memory.admin().engine().now();
     let lines = said.iter().enumerate().map(|(place, message)| {
         let mut message = message.clone();
         message.entry("created_at").or_insert_with(|| now.to_string().into());
@@ -132,7 +133,7 @@ async fn told(
     let options = ImportOptions { channel, ..options(host.name.to_owned(), memory, settings) };
     let what = (ImportFormat::OpenAi, options);
     let reader = std::io::Cursor::new(text.into_bytes());
-    let report = memory.follow(reader, Position::default(), what, &mut |_, _| ()).await?;
+    let report = memory.events().follow(reader, Position::default(), what, &mut |_, _| ()).await?;
     Ok(Stored { broken: report.broken, from, reached: None })
 }
 
@@ -140,9 +141,9 @@ fn options(source: String, memory: &Memory, settings: &HookSettings) -> ImportOp
     ImportOptions {
         origin: OwnHistory::Captured,
         lenient: LinePolicy::Yes,
-        zone: crate::time::here(memory.engine().now()),
+        zone: crate::time::here(memory.admin().engine().now()),
         roles: Within::Only(settings.capture_roles.iter().map(|role| (*role).into()).collect()),
-        ..ImportOptions::new(source, memory.engine().now())
+        ..ImportOptions::new(source, memory.admin().engine().now())
     }
 }
 
@@ -152,12 +153,12 @@ async fn compress(memory: &Memory, event: Event, input: &Input) -> mnemal::Resul
     let Some(session) = &input.session else { return Ok(()) };
     if event == Event::PreCompact {
         // The window loses what it was shown, and not every client says so afterwards.
-        memory.clear_shown(session).await?;
+        memory.admin().clear_shown(session).await?;
     }
-    let call = memory.compress(session.clone());
+    let call = memory.events().compress(session.clone());
     let call = match event {
         Event::PreCompact => call.keep_last(0),
-        Event::Stop if compresses(memory.engine().settings()) => call.if_due(),
+        Event::Stop if compresses(memory.admin().engine().settings()) => call.if_due(),
         _ => return Ok(()),
     };
     call.draft().await?.condensed().await.map(drop)
@@ -171,6 +172,6 @@ fn compresses(settings: &Settings) -> bool {
 
 /// Returns the head of the log.
 async fn head(memory: &Memory) -> Result<Cursor> {
-    let newest = memory.latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
+    let newest = memory.events().latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
     Ok(Cursor(newest.first().map(|event| event.seq)))
 }

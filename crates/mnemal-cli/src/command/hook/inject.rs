@@ -39,7 +39,7 @@ pub(super) async fn at_start(
     let memory = present(global).await?;
     let is_empty = match &memory {
         Some(memory) if file.exists() => {
-            memory.latest(&EventFilter::all(), NonZeroUsize::MIN).await?.is_empty()
+            memory.events().latest(&EventFilter::all(), NonZeroUsize::MIN).await?.is_empty()
         }
         _ => true,
     };
@@ -51,7 +51,7 @@ pub(super) async fn at_start(
     if let Some(session) =
         input.session.as_ref().filter(|_| matches!(input.start, Start::Clear | Start::Compact))
     {
-        memory.clear_shown(session).await?;
+        memory.admin().clear_shown(session).await?;
     }
     let mut sections = vec![Section::Identity, Section::Preferences, Section::Knowledge];
     // A resumed conversation has received these lines already; repeating would go further back each time.
@@ -70,7 +70,7 @@ pub(super) async fn at_prompt(global: &Global, input: &Input, settings: &HookSet
     }
     let Some(memory) = present(global).await? else { return Ok(Reply::default()) };
     // In a larger space the answer covers the newest events only; a hook has no one to report that to.
-    let _part = tokio::time::timeout(LOADING, memory.engine().load()).await;
+    let _part = tokio::time::timeout(LOADING, memory.admin().engine().load()).await;
     let call = memory.context(&input.prompt).sections(vec![Section::Recall]).lines(settings.recall_items);
     Ok(Reply::injecting(shaped(call, input, settings).await?))
 }
@@ -109,6 +109,6 @@ async fn present(global: &Global) -> Result<Option<Memory>> {
     }
     let nothing = builder.in_memory()?.memory(Scope::whole(place.space));
     let memory = command::spaces(global)?.beside(&nothing, &place.others).await?;
-    let reads_any = memory.secondary().next().is_some();
+    let reads_any = memory.admin().secondary().next().is_some();
     Ok(reads_any.then_some(memory))
 }

@@ -240,7 +240,7 @@ pub(super) struct KnowledgeBase {
 
 impl KnowledgeBase {
     pub(super) async fn of(memory: &Memory, now: Timestamp) -> Result<Self, Problem> {
-        let rows = memory.learnings(&LearningFilter::all(), AsOf::present(now)).await?;
+        let rows = memory.preferences().learnings(&LearningFilter::all(), AsOf::present(now)).await?;
         let mut rows: Vec<Learning> = rows.into_iter().map(|Scored { item, .. }| item).collect();
         rows.sort_by_key(|row| (Reverse(row.created_at), row.id));
         let (insights, memories) = rows.into_iter().partition(|row| row.kind == LearningKind::Insight);
@@ -249,7 +249,7 @@ impl KnowledgeBase {
 
     /// Returns the number of memories that were not reviewed for insights yet.
     pub(super) async fn unconsolidated(&self, memory: &Memory) -> Result<u64, Problem> {
-        let consolidated = memory.engine().consolidated(&self.memories).await?;
+        let consolidated = memory.admin().engine().consolidated(&self.memories).await?;
         Ok((self.memories.len() - consolidated.len()) as u64)
     }
 }
@@ -274,7 +274,7 @@ async fn memories(call: Call) -> Result<Reply, Problem> {
     let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
     let held = KnowledgeBase::of(&memory, now).await?;
     let (rows, next_cursor) = page.page_of(&memory, held.memories);
-    let consolidated = memory.engine().consolidated(&rows).await?;
+    let consolidated = memory.admin().engine().consolidated(&rows).await?;
     let texts = SourceTexts::of(&memory, &rows).await?;
     let items = rows.iter().map(|row| {
         let mut form = KbMemoryForm::of(row, &consolidated);
@@ -310,7 +310,7 @@ impl SourceTexts {
             |row: &Learning| row.sources.iter().take(2).map(|source| source.event).collect::<Vec<_>>();
         let ids: HashSet<EventId> = rows.iter().flat_map(maker).collect();
         let ids: Vec<EventId> = ids.into_iter().collect();
-        let events = if ids.is_empty() { Vec::new() } else { memory.events(&ids).await? };
+        let events = if ids.is_empty() { Vec::new() } else { memory.events().get_many(&ids).await? };
         Ok(Self(events.into_iter().map(|event| (event.id, event)).collect()))
     }
 
@@ -366,7 +366,7 @@ async fn clear(call: Call) -> Result<Reply, Problem> {
     // Quarantined events are erased too.
     let all = EventFilter { erased: Within::Only(false), ..EventFilter::all() };
     loop {
-        let page = memory.scan(&all, after, PAGE).await?;
+        let page = memory.events().scan(&all, after, PAGE).await?;
         ids.extend(page.iter().filter(|event| says_something(event)).map(|event| event.id));
         match page.last() {
             Some(last) if page.len() == PAGE.get() => after = Cursor(Some(last.seq)),

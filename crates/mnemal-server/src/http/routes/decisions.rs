@@ -141,7 +141,7 @@ fn always() -> AsOf {
 
 /// Logs a decision of the user, and returns its description.
 async fn decided(memory: &Memory, decision: Decision, text: String) -> Result<DecisionForm, Problem> {
-    let event = memory.decide(decision).await?.value.id;
+    let event = memory.facts().decide(decision).await?.value.id;
     Ok(DecisionForm { event_id: event.to_string(), text })
 }
 
@@ -159,10 +159,10 @@ async fn add(call: Call) -> Result<Reply, Problem> {
     };
     let predicate = Predicate::new(form.predicate)?;
     let memory = call.memory_or_new().await?;
-    let subject = memory.decision_subject(&form.subject).await?;
-    let (object, shown) = object(&memory.graph().await?.value, &form.object).await?;
+    let subject = memory.facts().decision_subject(&form.subject).await?;
+    let (object, shown) = object(&memory.facts().graph().await?.value, &form.object).await?;
     if let Some(introduction) = subject.introduction {
-        let _known = memory.decide(introduction).await?;
+        let _known = memory.facts().decide(introduction).await?;
     }
     let text = format!("{} – {}: {shown}", subject.name, predicate.as_str().replace('_', " "));
     let topic = form.topic.map(|topic| topic.to_lowercase());
@@ -206,18 +206,18 @@ async fn end(call: Call) -> Result<Reply, Problem> {
 /// Returns the valid fact of the path.
 async fn path_fact(call: &Call, memory: &Memory) -> Result<FactView, Problem> {
     let none = || Problem::not_found(format!("no fact {:?} that holds", call.name(1)));
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     let as_of = AsOf::present(call.host.now());
     let mut facts = graph.facts(&FactFilter::all(), as_of).await?;
     facts.retain(|fact| fact.id.to_string() == call.name(1));
-    memory.describe_facts(&graph, facts, as_of).await?.pop().ok_or_else(none)
+    memory.facts().describe_facts(&graph, facts, as_of).await?.pop().ok_or_else(none)
 }
 
 async fn rename(call: Call) -> Result<Reply, Problem> {
     call.vouches()?;
     let form: RenameForm = call.body()?;
     let memory = call.memory().await?;
-    let known = memory.graph().await?.whom(call.name(1), always()).await?;
+    let known = memory.facts().graph().await?.whom(call.name(1), always()).await?;
     let decision = mnemal::graph::renaming(known.id, &form.name)?;
     let text = format!("{} is shown as {}", known.name, form.name.trim());
     Reply::ok(&decided(&memory, decision, text).await?)
@@ -227,7 +227,7 @@ async fn merge(call: Call) -> Result<Reply, Problem> {
     call.vouches()?;
     let form: MergeForm = call.body()?;
     let memory = call.memory().await?;
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     let one = graph.whom(call.name(1), always()).await?;
     let into = graph.whom(&form.into, always()).await?;
     if one.id == into.id {
@@ -241,7 +241,7 @@ async fn split(call: Call) -> Result<Reply, Problem> {
     call.vouches()?;
     let form: SplitForm = call.body()?;
     let memory = call.memory().await?;
-    let graph = memory.graph().await?;
+    let graph = memory.facts().graph().await?;
     let whole = graph.whom(call.name(1), always()).await?;
     let parts = graph.parts(whole.id, always()).await?;
     let wanted = form.part.to_lowercase();
@@ -269,6 +269,6 @@ async fn undo(call: Call) -> Result<Reply, Problem> {
     let name = call.name(1).to_owned();
     let event: EventId = name.parse().map_err(|_| Problem::not_found(format!("no decision {name:?}")))?;
     let memory = call.memory().await?;
-    let decision = memory.undoing(event).await?;
+    let decision = memory.facts().undoing(event).await?;
     Reply::ok(&decided(&memory, decision, format!("taken back: {name}")).await?)
 }

@@ -368,7 +368,7 @@ async fn add(call: Call) -> Result<Reply, Problem> {
     if messages.is_empty() {
         return Err(Problem::invalid("there is no event in the body"));
     }
-    let stored = call.memory_or_new().await?.log_all(messages).await?;
+    let stored = call.memory_or_new().await?.events().log_all(messages).await?;
     count(&call, &stored);
     let is_known = stored.iter().all(|ack| ack.duplicate);
     let form = StoredEventsForm {
@@ -582,7 +582,7 @@ impl TurnBatch {
             return Ok(());
         }
         let (messages, calls): (Vec<Message>, Vec<Option<String>>) = self.waiting.drain(..).unzip();
-        let acks = self.gaps.merge(memory.log_all(messages).await?);
+        let acks = self.gaps.merge(memory.events().log_all(messages).await?);
         for (ack, call) in acks.iter().zip(calls) {
             self.calls.extend(call.map(|call| (call, ack.id)));
         }
@@ -625,7 +625,7 @@ async fn list(call: Call) -> Result<Reply, Problem> {
         until: call.time("until", query.until.as_deref())?,
         ..base
     };
-    let found = memory.scan(&filter, page.after(), page.limit()).await?;
+    let found = memory.events().scan(&filter, page.after(), page.limit()).await?;
     let is_full = found.len() >= page.limit().get();
     let next_cursor = found.last().filter(|_| is_full).map(|last| page.at(&memory, last.seq.0));
     Reply::ok(&PageForm { items: forms(&memory, &found).await?, next_cursor, gaps: Vec::new() })
@@ -641,13 +641,13 @@ pub(super) fn within<T>(
 
 async fn get(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
-    let event = memory.get(event_id(&call, 1)?).await?;
-    Reply::ok(&EventForm::read(&event, &memory.read_mark().await?))
+    let event = memory.events().get(event_id(&call, 1)?).await?;
+    Reply::ok(&EventForm::read(&event, &memory.admin().read_mark().await?))
 }
 
 /// Returns the forms of events, with their extraction status.
 async fn forms(memory: &Memory, events: &[Event]) -> Result<Vec<EventForm>, Problem> {
-    let mark = memory.read_mark().await?;
+    let mark = memory.admin().read_mark().await?;
     Ok(events.iter().map(|event| EventForm::read(event, &mark)).collect())
 }
 
@@ -664,7 +664,7 @@ async fn erase(call: Call) -> Result<Reply, Problem> {
 async fn release(call: Call) -> Result<Reply, Problem> {
     call.vouches()?;
     let memory = call.memory().await?;
-    Reply::ok(&ReleasedForm::from(&memory.release(event_id(&call, 1)?).await?.value))
+    Reply::ok(&ReleasedForm::from(&memory.events().release(event_id(&call, 1)?).await?.value))
 }
 
 async fn erase_session(call: Call) -> Result<Reply, Problem> {
@@ -675,14 +675,14 @@ async fn sessions(call: Call) -> Result<Reply, Problem> {
     let query: PageQuery = call.query()?;
     let memory = call.memory().await?;
     let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
-    let found = memory.sessions(SESSIONS).await?;
+    let found = memory.events().sessions(SESSIONS).await?;
     let (items, next_cursor) = page.page_of(&memory, found.iter().map(SessionForm::from));
     Reply::ok(&PageForm { items, next_cursor, gaps: Vec::new() })
 }
 
 async fn session(call: Call) -> Result<Reply, Problem> {
     let id = SessionId::new(call.name(1))?;
-    let found = call.memory().await?.sessions(SESSIONS).await?;
+    let found = call.memory().await?.events().sessions(SESSIONS).await?;
     let found = found.iter().find(|one| one.session == id);
     Reply::ok(&SessionForm::from(found.ok_or_else(|| Problem::not_found(format!("no session {id}")))?))
 }
@@ -696,7 +696,7 @@ async fn turns(call: Call) -> Result<Reply, Problem> {
         roles: Within::Only(vec![Role::User, Role::Assistant]),
         ..EventFilter::live()
     };
-    let mut found = memory.latest(&filter, page.limit()).await?;
+    let mut found = memory.events().latest(&filter, page.limit()).await?;
     found.reverse();
     let items = forms(&memory, &found).await?;
     Reply::ok(&PageForm { items, next_cursor: None, gaps: Vec::new() })

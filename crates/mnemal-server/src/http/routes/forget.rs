@@ -80,7 +80,7 @@ async fn forget(call: Call) -> Result<Reply, Problem> {
     let selector = selector(&call, &memory, form.selector).await?;
     let preview = memory.forget(selector.clone()).dry_run().await?;
     let digest = digest(&call.principal, &preview);
-    let engine = memory.engine();
+    let engine = memory.admin().engine();
     if form.dry_run {
         return Reply::ok(&ErasureForm::of_preview(&preview, token::issue(engine, PURPOSE, &digest)));
     }
@@ -140,8 +140,8 @@ async fn selector(call: &Call, memory: &Memory, form: SelectorForm) -> Result<Se
     }
     if let Some(who) = form.entity {
         let always = mnemal_core::AsOf::present(Timestamp::MAX);
-        let entity = memory.graph().await?.exactly(&who, always).await?;
-        return Ok(Selector::Events(memory.naming(entity.id).await?));
+        let entity = memory.facts().graph().await?.exactly(&who, always).await?;
+        return Ok(Selector::Events(memory.facts().naming(entity.id).await?));
     }
     if is_time || form.user.is_some() {
         let filter = EventFilter {
@@ -161,7 +161,7 @@ async fn selector(call: &Call, memory: &Memory, form: SelectorForm) -> Result<Se
 async fn all(memory: &Memory, filter: &EventFilter) -> Result<Vec<EventId>, Problem> {
     let (mut ids, mut after) = (Vec::new(), mnemal_core::Cursor::START);
     loop {
-        let page = memory.scan(filter, after, PAGE).await?;
+        let page = memory.events().scan(filter, after, PAGE).await?;
         let Some(last) = page.last() else { break };
         after = mnemal_core::Cursor(Some(last.seq));
         ids.extend(page.iter().map(|event| event.id));
@@ -184,7 +184,7 @@ pub(super) async fn records(memory: &Memory, names: &[String]) -> Result<Selecto
         }
     }
     if !notes.is_empty() {
-        let rows = memory.all_learnings(&LearningFilter::all()).await?;
+        let rows = memory.preferences().all_learnings(&LearningFilter::all()).await?;
         for id in notes {
             let row = rows.iter().find(|row| row.id == id);
             let row = row.ok_or_else(|| Problem::not_found(format!("no memory {id}")))?;

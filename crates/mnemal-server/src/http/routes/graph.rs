@@ -272,11 +272,11 @@ impl GraphRequest {
         let memory = call.memory().await?;
         let now = AsOf::present(call.host.now());
         let as_of = super::read::as_of(call, world, belief)?.unwrap_or(now);
-        Ok(Self { graph: memory.graph().await?, memory, as_of })
+        Ok(Self { graph: memory.facts().graph().await?, memory, as_of })
     }
 
     async fn fact_forms(&self, facts: Vec<Fact>) -> Result<Vec<FactForm>, Problem> {
-        let told = self.memory.describe_facts(&self.graph, facts, self.as_of).await?;
+        let told = self.memory.facts().describe_facts(&self.graph, facts, self.as_of).await?;
         Ok(told.iter().map(FactForm::from).collect())
     }
 
@@ -323,14 +323,14 @@ async fn get(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let as_of = super::read::as_of(&call, query.as_of.as_deref(), query.believed_at.as_deref())?;
     let as_of = as_of.unwrap_or_else(|| AsOf::present(call.host.now()));
-    let profile = memory.entity_profile(call.name(1), as_of).await?;
+    let profile = memory.facts().entity_profile(call.name(1), as_of).await?;
     Reply::ok(&EntityProfileForm::from(&profile.value))
 }
 
 async fn erase(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
-    let entity = memory.graph().await?.exactly(call.name(1), AsOf::present(Timestamp::MAX)).await?;
-    let selector = Selector::Events(memory.naming(entity.id).await?);
+    let entity = memory.facts().graph().await?.exactly(call.name(1), AsOf::present(Timestamp::MAX)).await?;
+    let selector = Selector::Events(memory.facts().naming(entity.id).await?);
     forget::erase(&call, selector).await
 }
 
@@ -367,7 +367,7 @@ async fn events_of(call: Call) -> Result<Reply, Problem> {
         asked.page(&call, (query.limit, query.cursor.as_deref()), ids)?;
     let mut items = Vec::new();
     for id in ids {
-        items.push(EventForm::from(&asked.memory.get(id).await?));
+        items.push(EventForm::from(&asked.memory.events().get(id).await?));
     }
     Reply::ok(&PageForm { items, next_cursor, gaps })
 }

@@ -252,7 +252,7 @@ fn new_key() -> Result<(String, NoteKey), Problem> {
 /// Returns the memory of a path.
 async fn named(memory: &Memory, id: &str) -> Result<Learning, Problem> {
     let name = if id.starts_with("mem_") { id.to_owned() } else { format!("{KEYS}{id}") };
-    match memory.learning(&name).await {
+    match memory.preferences().learning(&name).await {
         Err(error) if error.kind() == mnemal_core::ErrorKind::NotFound => {
             Err(Problem::not_found(format!("no memory {id:?}")))
         }
@@ -341,7 +341,7 @@ fn filed(message: Message, fields: Metadata) -> Message {
 /// Returns the fields of the latest source events of rows: a repeated text may have other fields.
 async fn latest_metadata(memory: &Memory, rows: &[Learning]) -> Result<HashMap<EventId, Metadata>, Problem> {
     let events: Vec<EventId> = rows.iter().filter_map(|row| Some(row.sources.last()?.event)).collect();
-    let found = memory.events(&events).await?;
+    let found = memory.events().get_many(&events).await?;
     let kept = |event: &Event| Some((event.id, event.body()?.metadata.clone()));
     Ok(found.iter().filter_map(kept).collect())
 }
@@ -361,7 +361,7 @@ async fn render(memory: &Memory, rows: Vec<Learning>) -> Result<Vec<RenderedMemo
 
 async fn form(memory: &Memory, row: &Learning, kept: &Metadata) -> Result<Mem0RowForm, Problem> {
     let first = match &row.key {
-        Some(key) if row.version > 1 => memory.history(key).await?.into_iter().next_back(),
+        Some(key) if row.version > 1 => memory.preferences().history(key).await?.into_iter().next_back(),
         _ => None,
     };
     let own = |name: &str| kept.get(name).cloned();
@@ -403,7 +403,7 @@ async fn passing(
     memory: &Memory,
     condition: &Condition,
 ) -> Result<Vec<RenderedMemory>, Problem> {
-    let rows = memory.learnings(&narrowed(condition)?, AsOf::present(call.host.now())).await?;
+    let rows = memory.preferences().learnings(&narrowed(condition)?, AsOf::present(call.host.now())).await?;
     let rows: Vec<Learning> = rows.into_iter().map(|Scored { item, .. }| item).collect();
     let mut told = render(memory, rows).await?;
     told.retain(|one| condition.passes(&one.form.named()));
@@ -615,7 +615,7 @@ async fn took_effect(memory: &Memory, stored: &mnemal::events::StoredNote) -> Re
         .hint("A person looks at it and releases it: `mnemal review`."));
     }
     let holds = match stored.id {
-        Some(row) => memory.learning(&row.to_string()).await?.status == LearningStatus::Active,
+        Some(row) => memory.preferences().learning(&row.to_string()).await?.status == LearningStatus::Active,
         None => true,
     };
     if holds {
@@ -632,7 +632,7 @@ async fn history(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory_or_new().await?;
     let row = named(&memory, call.name(1)).await?;
     let mut versions = match &row.key {
-        Some(key) => memory.history(key).await?,
+        Some(key) => memory.preferences().history(key).await?,
         None => vec![row.clone()],
     };
     versions.reverse();
@@ -653,7 +653,7 @@ async fn forget(memory: &Memory, rows: &[Learning]) -> Result<(), Problem> {
     let mut events: Vec<EventId> = Vec::new();
     for row in rows {
         let versions = match &row.key {
-            Some(key) => memory.history(key).await?,
+            Some(key) => memory.preferences().history(key).await?,
             None => vec![row.clone()],
         };
         events.extend(versions.iter().flat_map(|version| version.sources.iter().map(|source| source.event)));
@@ -677,7 +677,7 @@ async fn erase_one(call: Call) -> Result<Reply, Problem> {
 
 /// Erases all matching memories, including superseded ones.
 async fn erase(memory: &Memory, condition: &Condition) -> Result<(), Problem> {
-    let rows = memory.all_learnings(&narrowed(condition)?).await?;
+    let rows = memory.preferences().all_learnings(&narrowed(condition)?).await?;
     let rows: Vec<Learning> = render(memory, rows)
         .await?
         .into_iter()
@@ -699,7 +699,7 @@ async fn erase_all(call: Call) -> Result<Reply, Problem> {
 async fn reset(call: Call) -> Result<Reply, Problem> {
     let call = inside(call)?;
     let memory = call.memory_or_new().await?;
-    forget(&memory, &memory.all_learnings(&LearningFilter::all()).await?).await?;
+    forget(&memory, &memory.preferences().all_learnings(&LearningFilter::all()).await?).await?;
     Reply::ok(&Mem0DoneForm { message: "All memories reset".to_owned() })
 }
 

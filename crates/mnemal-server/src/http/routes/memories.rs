@@ -436,7 +436,7 @@ async fn answer(
     metrics.count("mnemal_redactions_total", &[], u64::from(stored.redactions));
     metrics.count("mnemal_near_duplicates_total", &[], u64::from(stored.alike.is_some()));
     let row = match stored.id {
-        Some(id) => memory.learning(&id.to_string()).await.ok(),
+        Some(id) => memory.preferences().learning(&id.to_string()).await.ok(),
         None => None,
     };
     let is_quarantined = stored.held_back.is_some();
@@ -525,10 +525,10 @@ async fn list(call: Call) -> Result<Reply, Problem> {
         }
     };
     let mut rows: Vec<Learning> = if query.status.is_none() {
-        let holding = memory.learnings(&filter, AsOf::present(now)).await?;
+        let holding = memory.preferences().learnings(&filter, AsOf::present(now)).await?;
         holding.into_iter().map(|Scored { item, .. }| item).collect()
     } else {
-        memory.all_learnings(&filter).await?
+        memory.preferences().all_learnings(&filter).await?
     };
     let (since, until) =
         (call.time("since", query.since.as_deref())?, call.time("until", query.until.as_deref())?);
@@ -571,7 +571,7 @@ fn source_of(row: &Learning) -> Option<EventId> {
 /// Returns the metadata of the latest source events of rows: a repeated text may have other metadata.
 async fn latest_metadata(memory: &Memory, rows: &[Learning]) -> Result<HashMap<EventId, Metadata>, Problem> {
     let events: Vec<EventId> = rows.iter().filter_map(source_of).collect();
-    let found = memory.events(&events).await?;
+    let found = memory.events().get_many(&events).await?;
     Ok(found.into_iter().filter_map(|event| Some((event.id, event.body()?.metadata.clone()))).collect())
 }
 
@@ -597,14 +597,14 @@ async fn respond_with(memory: &Memory, row: Learning, now: Timestamp) -> Result<
 /// Returns the memory of a path: by its id, or that of the event that stored it.
 async fn named(memory: &Memory, name: &str) -> Result<Learning, Problem> {
     if name.starts_with("mem_") || name.starts_with("evt_") {
-        return Ok(memory.learning(name).await?);
+        return Ok(memory.preferences().learning(name).await?);
     }
     Err(Problem::not_found(format!("no memory {name:?}")))
 }
 
 async fn keyed(memory: &Memory, key: &str) -> Result<Learning, Problem> {
     let versions = match NoteKey::new(key) {
-        Ok(key) => memory.history(&key).await,
+        Ok(key) => memory.preferences().history(&key).await,
         Err(wrong) => return Err(Problem::not_found(wrong.what())),
     };
     match versions {
@@ -614,7 +614,7 @@ async fn keyed(memory: &Memory, key: &str) -> Result<Learning, Problem> {
             holds.cloned().ok_or_else(|| Problem::not_found(format!("no memory with key {key:?}")))
         }
         Err(error) if error.kind() == mnemal_core::ErrorKind::NotFound => {
-            let known = memory.notes(&LearningFilter::all()).await.unwrap_or_default();
+            let known = memory.preferences().notes(&LearningFilter::all()).await.unwrap_or_default();
             let keys = known.iter().filter_map(|row| row.key.as_ref()).map(NoteKey::as_str);
             let near = crate::mcp::nearest::nearest(key, keys).join(", ");
             let near = if near.is_empty() { String::new() } else { format!("; nearest: {near}") };
@@ -646,7 +646,7 @@ async fn history(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let row = named(&memory, call.name(1)).await?;
     let versions = match &row.key {
-        Some(key) => memory.history(key).await?,
+        Some(key) => memory.preferences().history(key).await?,
         None => vec![row],
     };
     let items = forms(&memory, &versions, call.host.now()).await?;
@@ -702,8 +702,8 @@ async fn edit(call: Call) -> Result<Reply, Problem> {
     if key.is_none() && stored.held_back.is_none() {
         let away = Decision::Archive(mnemal::learnings::target_of(&row));
         let _decided = match call.principal.class {
-            KeyClass::App => memory.decide(away).await?,
-            KeyClass::Agent => memory.decide_by_agent(away).await?,
+            KeyClass::App => memory.facts().decide(away).await?,
+            KeyClass::Agent => memory.facts().decide_by_agent(away).await?,
         };
     }
     answer(&call, &memory, key.as_ref(), &stored).await
@@ -717,8 +717,8 @@ async fn decide(call: Call, make: impl FnOnce(NoteTarget) -> Decision) -> Result
         call.vouches()?;
     }
     let ack = match call.principal.class {
-        KeyClass::App => memory.decide(decision).await?,
-        KeyClass::Agent => memory.decide_by_agent(decision).await?,
+        KeyClass::App => memory.facts().decide(decision).await?,
+        KeyClass::Agent => memory.facts().decide_by_agent(decision).await?,
     };
     Reply::ok(&DecisionResultForm { id: row.id.to_string(), event_id: ack.id.to_string() })
 }
@@ -731,7 +731,7 @@ async fn confirm(call: Call) -> Result<Reply, Problem> {
     if hex(&Sha256::digest(row.content.as_bytes())) != form.sha256.to_lowercase() {
         return Err(Problem::new("conflict", "these are not the words that it has; read it again"));
     }
-    let ack = memory.confirm(&row, &row.content).await?;
+    let ack = memory.preferences().confirm(&row, &row.content).await?;
     Reply::ok(&DecisionResultForm { id: row.id.to_string(), event_id: ack.id.to_string() })
 }
 
@@ -750,7 +750,8 @@ async fn delete(call: Call) -> Result<Reply, Problem> {
     let form: DeleteForm = call.body()?;
     let memory = call.memory().await?;
     let DeleteFilter { kind, category, tag } = form.filter;
-    let mut rows = memory.all_learnings(&filter(kind.as_deref(), category.as_deref(), None)?).await?;
+    let mut rows =
+        memory.preferences().all_learnings(&filter(kind.as_deref(), category.as_deref(), None)?).await?;
     rows.retain(|row| tag.as_ref().is_none_or(|tag| row.tags.iter().any(|one| one.as_str() == tag)));
     let sources = rows.iter().flat_map(|row| row.sources.iter().map(|source| source.event));
     let mut ids: Vec<_> = sources.collect();
@@ -762,13 +763,13 @@ async fn delete(call: Call) -> Result<Reply, Problem> {
     if form.dry_run != Some(false) {
         return Reply::ok(&ErasureForm::of_preview(
             &preview,
-            token::issue(memory.engine(), PURPOSE, &digest),
+            token::issue(memory.admin().engine(), PURPOSE, &digest),
         ));
     }
     let token = form
         .confirm_token
         .ok_or_else(|| Problem::new("confirmation_required", "a filter may mean many memories"))?;
-    if !token::is_good(memory.engine(), PURPOSE, &digest, &token) {
+    if !token::is_good(memory.admin().engine(), PURPOSE, &digest, &token) {
         return Err(Problem::new(
             "selection_changed",
             "the token belongs to another call, or what it would erase has changed",
@@ -778,7 +779,7 @@ async fn delete(call: Call) -> Result<Reply, Problem> {
 }
 
 async fn categories(call: Call) -> Result<Reply, Problem> {
-    let counts = call.memory().await?.categories().await?;
+    let counts = call.memory().await?.preferences().categories().await?;
     let form =
         |(category, count): &(Category, u64)| CategoryForm { category: category.to_string(), count: *count };
     Reply::ok(&CategoriesForm { items: counts.iter().map(form).collect() })

@@ -105,9 +105,9 @@ async fn metrics(call: Call) -> Result<Reply, Problem> {
     call.host.metrics.set_request_counts(&call.host.spaces.asked_of_models());
     for space in call.host.open_spaces() {
         let Ok(memory) = call.host.spaces.open(&space).await else { continue };
-        let Ok(health) = memory.health().await else { continue };
+        let Ok(health) = memory.admin().health().await else { continue };
         call.host.metrics.health(&health);
-        if let Ok(Some(cycle)) = memory.engine().last_cycle().await {
+        if let Ok(Some(cycle)) = memory.admin().engine().last_cycle().await {
             call.host.metrics.cycle(&cycle.counts);
         }
     }

@@ -275,7 +275,7 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
     if found.hits.is_empty() {
         metrics.count("mnemal_recall_empty_total", &[], 1);
     }
-    let count = &|text: &str| memory.engine().count_tokens(text).0;
+    let count = &|text: &str| memory.admin().engine().count_tokens(text).0;
     let most = form.max_tokens.unwrap_or(MAX_TOKENS);
     let mut answer = RecallResultForm::new(&found, &found.gaps, detail, (most, count));
     if let Some(filter) = held_by {
@@ -307,7 +307,7 @@ async fn held_back(
     let asked = words(query);
     let filter = EventFilter { quarantined: Within::Only(true), ..filter };
     let mut found: Vec<(Event, f32)> = Vec::new();
-    for event in memory.latest(&filter, HELD).await? {
+    for event in memory.events().latest(&filter, HELD).await? {
         let Some(kept) = event.body().filter(|_| wanted.takes_event(&event)) else { continue };
         let shared = words(&kept.content).intersection(&asked).count();
         if shared > 0 && shared * 2 >= asked.len() {
@@ -419,5 +419,5 @@ async fn answer(call: Call) -> Result<Reply, Problem> {
 async fn receipt(call: Call) -> Result<Reply, Problem> {
     let name = call.name(1);
     let id: ReceiptId = name.parse().map_err(|_| Problem::not_found(format!("no recall {name:?}")))?;
-    Reply::ok(&ReceiptForm::from(&call.memory().await?.receipt(id).await?))
+    Reply::ok(&ReceiptForm::from(&call.memory().await?.admin().receipt(id).await?))
 }

@@ -242,7 +242,7 @@ async fn remove(call: Call) -> Result<Reply, Problem> {
 
 async fn stats(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
-    let (stats, health) = (memory.stats().await?, memory.examine().await?);
+    let (stats, health) = (memory.admin().stats().await?, memory.admin().examine().await?);
     let held = KnowledgeBase::of(&memory, call.host.now()).await?;
     Reply::ok(&StatsForm {
         space: call.name(0).to_owned(),

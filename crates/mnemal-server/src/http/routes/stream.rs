@@ -46,7 +46,7 @@ async fn stream(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let head = match call.last_event {
         Some(seq) => Cursor((seq > 0).then_some(Seq(seq))),
-        None => memory.stats().await?.head,
+        None => memory.admin().stats().await?.head,
     };
     let (tell, told) = mpsc::channel(WAITING);
     #[expect(clippy::disallowed_methods, reason = "ends with the client, or with the server")]
@@ -60,7 +60,7 @@ async fn follow(call: Call, memory: Memory, mut after: Cursor, tell: mpsc::Sende
     let (mut ending, mut written) = (call.host.ending.subscribe(), call.host.watch(&space));
     let mut idle = LOOKS;
     while !*ending.borrow() {
-        let Ok(events) = memory.scan(&EventFilter::all(), after, PAGE).await else { return };
+        let Ok(events) = memory.events().scan(&EventFilter::all(), after, PAGE).await else { return };
         let mut text = String::new();
         for event in &events {
             after = Cursor(Some(event.seq));

@@ -93,8 +93,8 @@ async fn list(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
     let path: NodePath = query.key.as_deref().unwrap_or("root").parse()?;
-    let stale = memory.engine().refresh_summaries().await?;
-    let found = memory.stored_tree(&path, DEPTH).await?.value;
+    let stale = memory.admin().engine().refresh_summaries().await?;
+    let found = memory.summaries().stored_tree(&path, DEPTH).await?.value;
     let (items, next_cursor) = page.page_of(&memory, found.iter().map(SummaryForm::new));
     Reply::ok(&PageForm { items, next_cursor, gaps: gaps(&stale) })
 }
@@ -104,6 +104,6 @@ async fn get(call: Call) -> Result<Reply, Problem> {
     let name = call.name(1);
     let path: NodePath = name.parse().map_err(|_| Problem::not_found(format!("no summary {name:?}")))?;
     // A lagging tree reports its gap itself.
-    let _stale = memory.engine().refresh_summaries().await?;
-    Reply::ok(&SummaryForm::new(&memory.summary(&path, None).await?.value))
+    let _stale = memory.admin().engine().refresh_summaries().await?;
+    Reply::ok(&SummaryForm::new(&memory.summaries().get(&path, None).await?.value))
 }

@@ -109,7 +109,7 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
         let mut incoming = BodyReader::new(parts, turn);
         // Format detection needs the first bytes.
         let _first = incoming.fill_buf();
-        runtime.block_on(memory.import(incoming, format, options, &mut |_| ()))
+        runtime.block_on(memory.events().import(incoming, format, options, &mut |_| ()))
     });
     let report = reading.await.map_err(|_| Problem::new("internal", "the import failed inside"))??;
     Reply::ok(&ImportedForm {
@@ -142,7 +142,7 @@ async fn export(call: Call) -> Result<Reply, Problem> {
         if out.begin().is_err() {
             return;
         }
-        let done = runtime.block_on(memory.export(&mut out));
+        let done = runtime.block_on(memory.admin().export(&mut out));
         // A failed export ends without its last line, so readers detect that it is incomplete; a client that disconnected needs
         // no rest.
         if done.is_ok() {

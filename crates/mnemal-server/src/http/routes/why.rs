@@ -391,20 +391,20 @@ async fn why(call: Call) -> Result<Reply, Problem> {
     let query: WhyQuery = call.query()?;
     let memory = call.memory().await?;
     let receipt = query.recall.as_deref().map(account).transpose()?;
-    let record = memory.record_named(call.name(1), receipt).await.map_err(|error| {
+    let record = memory.admin().record_named(call.name(1), receipt).await.map_err(|error| {
         if error.kind() == mnemal_core::ErrorKind::Invalid && receipt.is_none() {
             Problem::not_found(format!("no record {:?}", call.name(1)))
         } else {
             Problem::from(error)
         }
     })?;
-    Reply::ok(&WhyForm::from(&memory.why(record, receipt).await?))
+    Reply::ok(&WhyForm::from(&memory.admin().why(record, receipt).await?))
 }
 
 async fn why_not(call: Call) -> Result<Reply, Problem> {
     let WhyNotQuery { query } = call.query()?;
     let (memory, record) = (call.memory().await?, record(&call)?);
-    let answer = memory.why_not(record, &query).await?;
+    let answer = memory.admin().why_not(record, &query).await?;
     Reply::ok(&WhyNotForm::new(record, answer.value, gaps(&answer.gaps)))
 }
 
@@ -412,8 +412,8 @@ async fn diff(call: Call) -> Result<Reply, Problem> {
     let query: DiffQuery = call.query()?;
     let memory = call.memory().await?;
     let from = call.time("from", Some(&query.from))?.unwrap_or(mnemal_core::Timestamp::EPOCH);
-    let to = call.time("to", query.to.as_deref())?.unwrap_or_else(|| memory.engine().now());
-    let changes = memory.diff(from, to).await?;
+    let to = call.time("to", query.to.as_deref())?.unwrap_or_else(|| memory.admin().engine().now());
+    let changes = memory.facts().diff(from, to).await?;
     let mut all: Vec<(&'static str, &BeliefChange)> =
         changes.facts.iter().map(|change| ("fact", change)).collect();
     all.extend(changes.learnings.iter().map(|change| ("memory", change)));
@@ -425,7 +425,7 @@ async fn diff(call: Call) -> Result<Reply, Problem> {
 async fn verify(call: Call) -> Result<Reply, Problem> {
     let VerifyBody { text } = call.body()?;
     let id = account(call.name(1))?;
-    let check = call.memory().await?.check_receipt(id, text.as_deref()).await?;
+    let check = call.memory().await?.admin().check_receipt(id, text.as_deref()).await?;
     Reply::ok(&CheckForm::from(check))
 }
 
@@ -437,7 +437,7 @@ async fn feedback(call: Call) -> Result<Reply, Problem> {
         .map_err(|_| Problem::invalid("item_id must be an id of that context: evt_…, mem_… or fct_…"))?;
     let verdict = Judgment::from_name(&verdict)
         .ok_or_else(|| Problem::invalid("verdict must be useful, irrelevant or wrong"))?;
-    let given = call.memory().await?.feedback(recall, record, verdict).await?;
+    let given = call.memory().await?.preferences().feedback(recall, record, verdict).await?;
     Reply::ok(&FeedbackForm::from(&given.value))
 }
 

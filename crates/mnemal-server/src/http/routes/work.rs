@@ -190,7 +190,7 @@ pub(super) async fn begin_ingest(call: &Call, form: IngestForm) -> Result<Reply,
         document.fields.insert("source".to_owned(), source);
     }
     let work = async move {
-        let taken = memory.ingest(&document).await?.value;
+        let taken = memory.events().ingest(&document).await?.value;
         if let Some(refused) = taken.refused.first() {
             return Err(Error::invalid(refused.why.clone()));
         }
@@ -212,8 +212,8 @@ async fn read_all(memory: &Memory) -> Result<u64, Error> {
     };
     let mut before = u64::MAX;
     loop {
-        let mut left = behind(&memory.engine().fold_within(STRETCH).await);
-        match memory.graph().await {
+        let mut left = behind(&memory.admin().engine().fold_within(STRETCH).await);
+        match memory.facts().graph().await {
             Ok(graph) => left += behind(&graph.gaps),
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             Err(error) => return Err(error),
@@ -243,8 +243,8 @@ pub(super) async fn begin_consolidation(call: &Call) -> Result<Reply, Problem> {
     let owner = owner(call)?;
     let work = async move {
         let behind = read_all(&memory).await?;
-        let _stale = memory.engine().refresh_summaries().await?;
-        let dream = cycle_result(&memory.engine().consolidate(&owner).await?, DreamMode::Asked);
+        let _stale = memory.admin().engine().refresh_summaries().await?;
+        let dream = cycle_result(&memory.admin().engine().consolidate(&owner).await?, DreamMode::Asked);
         Ok(json!({"behind": behind, "dream": dream}))
     };
     Reply::accepted(&call.host.jobs.begin(call, "consolidate", work)?)
@@ -254,7 +254,7 @@ async fn dream(call: Call) -> Result<Reply, Problem> {
     let form: DreamForm = call.body()?;
     let memory = call.memory().await?;
     let (run, owner) = (if form.dry_run { DreamMode::Dry } else { DreamMode::Asked }, owner(&call)?);
-    let work = async move { Ok(cycle_result(&memory.engine().dream(&owner, run).await?, run)) };
+    let work = async move { Ok(cycle_result(&memory.admin().engine().dream(&owner, run).await?, run)) };
     Reply::accepted(&call.host.jobs.begin(&call, "dream", work)?)
 }
 
@@ -293,7 +293,7 @@ fn cycle_result(cycle: &DreamCycle, run: DreamMode) -> Value {
 
 async fn compress(call: Call) -> Result<Reply, Problem> {
     let form: CompressForm = call.body()?;
-    let mut ask = call.memory().await?.compress(SessionId::new(call.name(1))?);
+    let mut ask = call.memory().await?.events().compress(SessionId::new(call.name(1))?);
     if let Some(turns) = form.keep_last {
         ask = ask.keep_last(turns);
     }

@@ -239,7 +239,7 @@ async fn get(call: Call) -> Result<Reply, Problem> {
 /// Returns the view that owns a path: a client names its namespace explicitly, and may write to any in the space.
 fn owner(memory: &Memory, path: &str) -> Result<WorkingMemory, Problem> {
     let key = if path.contains('/') { WorkingKey::new(path)? } else { working(memory)?.key(path)? };
-    Ok(memory.working_in(key.namespace())?)
+    Ok(memory.admin().working_in(key.namespace())?)
 }
 
 async fn put(call: Call) -> Result<Reply, Problem> {

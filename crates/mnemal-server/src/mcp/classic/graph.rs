@@ -96,7 +96,7 @@ impl ClassicGraph {
         let filter =
             LearningFilter { category: Within::Only(Category::new(CATEGORY)?), ..LearningFilter::all() };
         let mut held: HashMap<EventId, (NoteKey, String)> = HashMap::new();
-        for note in memory.notes(&filter).await? {
+        for note in memory.preferences().notes(&filter).await? {
             if let (Some(key), Some(source)) = (note.key, note.sources.first()) {
                 held.insert(source.event, (key, note.content));
             }
@@ -110,7 +110,7 @@ impl ClassicGraph {
         let mut observed: Vec<(String, String)> = Vec::new();
         let mut after = Cursor::START;
         loop {
-            let page = memory.scan(&written, after, PAGE).await?;
+            let page = memory.events().scan(&written, after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Cursor(Some(last.seq));
             for event in &page {
@@ -157,7 +157,7 @@ impl ClassicGraph {
             texts.extend([&mut relation.from, &mut relation.to, &mut relation.kind]);
         }
         let all: Vec<String> = texts.iter().map(|text| (**text).clone()).collect();
-        let lines = memory.fence(&all, u32::MAX).lines;
+        let lines = memory.admin().fence(&all, u32::MAX).lines;
         for (text, line) in texts.into_iter().zip(lines) {
             *text = line;
         }
@@ -251,7 +251,7 @@ impl ClassicGraph {
     /// Archives a note, if it is valid.
     async fn put_away(&self, memory: &Memory, key: NoteKey) -> Result<(), CorrectableError> {
         if self.keys.contains(&key) {
-            let _acked = memory.decide_by_agent(Decision::Archive(key.into())).await?;
+            let _acked = memory.facts().decide_by_agent(Decision::Archive(key.into())).await?;
         }
         Ok(())
     }
