@@ -170,7 +170,11 @@ impl NotePack {
             return None;
         }
         let tokens = self.lexicon.tokens(text, of.clone());
-        let rule = self.rules.get(self.first(&tokens)?.tag)?;
+        let hit = self.first(&tokens)?;
+        if sentence.trim_end().ends_with(['?', '？']) && hit.from >= short_end(&tokens) {
+            return None;
+        }
+        let rule = self.rules.get(hit.tag)?;
         Some(Note {
             rule: rule.id.clone(),
             kind: rule.kind,
@@ -194,6 +198,16 @@ impl NotePack {
         });
         hits.into_iter().min_by_key(|hit| (hit.tag, hit.from))
     }
+}
+
+/// Most words of a last clause that asks whatever its order: "any news for me?". Source: own choice; a longer one may state
+/// something before it asks.
+const SHORT_QUESTION: usize = 5;
+
+/// Returns where the last clause of a sentence begins, if it is short; else the end of the sentence.
+fn short_end(tokens: &[Token]) -> usize {
+    let from = tokens.iter().rposition(|token| token.is_parted).unwrap_or_default();
+    if tokens.len() - from <= SHORT_QUESTION { from } else { tokens.len() }
 }
 
 /// Returns the words with content, by the stop words of a language.
