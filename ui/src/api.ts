@@ -1,7 +1,7 @@
 /** Requests to the server, and who is logged in. The session is a cookie that no script reads. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-import { Operations, type Gap, type Options } from '../../integrations/typescript/src/operations';
+import { Operations, type Gap, type Memory, type Options } from '../../integrations/typescript/src/operations';
 
 /** A refusal of the server, or that it did not answer. */
 export class Refusal extends Error {
@@ -58,6 +58,16 @@ function refused(status: number, text: string): Refusal {
 
 /** Every operation of the server. */
 export const api = new Api();
+
+/** Whether the browser can say which words a person saw; on plain HTTP only loopback has what this needs. */
+export const canConfirm = Boolean(globalThis.crypto?.subtle);
+
+/** Confirms the very words of a memory that a person has before him. */
+export async function confirm(space: string, memory: Memory): Promise<unknown> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(memory.content));
+  const sha256 = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return api.memoryConfirm(space, memory.id, { sha256 });
+}
 
 /** Anything that a request failed with, as a refusal. */
 export function refusal(error: unknown): Refusal {

@@ -42,7 +42,7 @@ before(async () => {
   server = await new Server(resolve(program)).start();
   await fill(server);
   browser = await chromium.launch({ executablePath: browserPath(), args: ['--no-sandbox'] });
-  const page = await (await browser.newContext()).newPage();
+  const page = await (await overlaid(await browser.newContext())).newPage();
   await page.goto(server.link());
   await page.waitForSelector('.tile');
   state = await page.context().storageState();
@@ -54,9 +54,22 @@ after(async () => {
   await server?.stop();
 });
 
+/** With `MNEMAL_UI_FILES` the files of that folder stand for those in the program, so that a page is tried without building it. */
+async function overlaid(context) {
+  const files = process.env.MNEMAL_UI_FILES;
+  if (!files) return context;
+  await context.route(`${server.url}/ui/**`, async (route) => {
+    const name = new URL(route.request().url()).pathname.replace('/ui/', '') || 'index.html';
+    const response = await route.fetch();
+    await route.fulfill({ response, body: readFileSync(join(files, name)) });
+  });
+  return context;
+}
+
 /** Opens a page that is logged in, and checks after the test that it kept to itself. */
 async function open(options, work) {
   const context = await browser.newContext({ storageState: state, viewport: { width: 1280, height: 860 }, ...options });
+  await overlaid(context);
   const page = await context.newPage();
   const [outside, wrong] = [[], []];
   // A refusal that a test asks for is written to the console by the browser itself.

@@ -42,6 +42,14 @@ Block = TypedDict('Block', {
     "tokens": 'int',
 }, total=False)
 
+Caller = TypedDict('Caller', {
+    "class": 'str',
+    "id": 'str',
+    "rights": 'list[str]',
+    "spaces": 'list[str] | None',
+    "user": 'str | None',
+}, total=False)
+
 Categories = TypedDict('Categories', {
     "items": 'list[Category]',
 }, total=False)
@@ -76,12 +84,6 @@ Check = TypedDict('Check', {
     "not_compared": 'int',
     "resolved": 'int',
     "same": 'int',
-}, total=False)
-
-Company = TypedDict('Company', {
-    "event_count": 'int',
-    "id": 'str',
-    "name": 'str',
 }, total=False)
 
 Compress = TypedDict('Compress', {
@@ -132,6 +134,12 @@ ContextRequest = TypedDict('ContextRequest', {
     "user": 'str | None',
 }, total=False)
 
+Cooccurrence = TypedDict('Cooccurrence', {
+    "event_count": 'int',
+    "id": 'str',
+    "name": 'str',
+}, total=False)
+
 Decided = TypedDict('Decided', {
     "event_id": 'str',
     "id": 'str',
@@ -172,6 +180,25 @@ Entity = TypedDict('Entity', {
     "last_seen": 'str | None',
     "name": 'str',
     "roles": 'list[str]',
+    "type": 'str',
+    "type_word": 'str | None',
+}, total=False)
+
+EntityProfile = TypedDict('EntityProfile', {
+    "aliases": 'list[str]',
+    "company": 'list[Cooccurrence]',
+    "created_at": 'str',
+    "description": 'str | None',
+    "event_count": 'int',
+    "facts": 'list[ProfileFact]',
+    "first_seen": 'str | None',
+    "id": 'str',
+    "last_seen": 'str | None',
+    "metadata": 'dict[str, str]',
+    "name": 'str',
+    "past": 'list[ProfileFact]',
+    "roles": 'list[str]',
+    "source_event_ids": 'list[str]',
     "type": 'str',
     "type_word": 'str | None',
 }, total=False)
@@ -266,6 +293,14 @@ FactEnd = TypedDict('FactEnd', {
     "by": 'str',
     "reason": 'str',
     "rule": 'str',
+}, total=False)
+
+FactExplanation = TypedDict('FactExplanation', {
+    "claims": 'int',
+    "ended": 'FactEnd | None',
+    "own": 'int',
+    "values": 'int',
+    "voices": 'int',
 }, total=False)
 
 FactObject = TypedDict('FactObject', {
@@ -447,6 +482,20 @@ Line = TypedDict('Line', {
     "source_event_ids": 'list[str]',
     "tokens": 'int',
     "trust": 'str',
+}, total=False)
+
+Login = TypedDict('Login', {
+    "code": 'str | None',
+    "key": 'str | None',
+}, total=False)
+
+LoginCode = TypedDict('LoginCode', {
+    "code": 'str',
+    "expires_at": 'str',
+}, total=False)
+
+Logout = TypedDict('Logout', {
+    "ended": 'bool',
 }, total=False)
 
 Mem0Add = TypedDict('Mem0Add', {
@@ -807,25 +856,6 @@ Path = TypedDict('Path', {
     "facts": 'list[Fact]',
 }, total=False)
 
-Portrait = TypedDict('Portrait', {
-    "aliases": 'list[str]',
-    "company": 'list[Company]',
-    "created_at": 'str',
-    "description": 'str | None',
-    "event_count": 'int',
-    "facts": 'list[ToldFact]',
-    "first_seen": 'str | None',
-    "id": 'str',
-    "last_seen": 'str | None',
-    "metadata": 'dict[str, str]',
-    "name": 'str',
-    "past": 'list[ToldFact]',
-    "roles": 'list[str]',
-    "source_event_ids": 'list[str]',
-    "type": 'str',
-    "type_word": 'str | None',
-}, total=False)
-
 Problem = TypedDict('Problem', {
     "code": 'str',
     "detail": 'str',
@@ -834,6 +864,29 @@ Problem = TypedDict('Problem', {
     "status": 'int',
     "title": 'str',
     "type": 'str',
+}, total=False)
+
+ProfileFact = TypedDict('ProfileFact', {
+    "act": 'str',
+    "confidence": 'float',
+    "created_at": 'str',
+    "expired_at": 'str | None',
+    "id": 'str',
+    "invalid_at": 'str | None',
+    "invalid_grain": 'str | None',
+    "level": 'str',
+    "line": 'str',
+    "object": 'FactObject',
+    "predicate": 'str',
+    "sentences": 'list[Sentence]',
+    "source_event_ids": 'list[str]',
+    "status": 'str',
+    "strength": 'float',
+    "subject": 'Named',
+    "topic": 'str | None',
+    "trust": 'str',
+    "valid_at": 'str | None',
+    "valid_grain": 'str | None',
 }, total=False)
 
 QueryVector = TypedDict('QueryVector', {
@@ -888,7 +941,7 @@ Recall = TypedDict('Recall', {
     "user": 'str | None',
 }, total=False)
 
-Recalled = TypedDict('Recalled', {
+RecallResult = TypedDict('RecallResult', {
     "gaps": 'list[Gap]',
     "hits": 'list[Hit]',
     "tokens": 'int',
@@ -1059,29 +1112,6 @@ Summary = TypedDict('Summary', {
     "updated_at": 'str',
 }, total=False)
 
-ToldFact = TypedDict('ToldFact', {
-    "act": 'str',
-    "confidence": 'float',
-    "created_at": 'str',
-    "expired_at": 'str | None',
-    "id": 'str',
-    "invalid_at": 'str | None',
-    "invalid_grain": 'str | None',
-    "level": 'str',
-    "line": 'str',
-    "object": 'FactObject',
-    "predicate": 'str',
-    "sentences": 'list[Sentence]',
-    "source_event_ids": 'list[str]',
-    "status": 'str',
-    "strength": 'float',
-    "subject": 'Named',
-    "topic": 'str | None',
-    "trust": 'str',
-    "valid_at": 'str | None',
-    "valid_grain": 'str | None',
-}, total=False)
-
 Topic = TypedDict('Topic', {
     "event_count": 'int',
     "first_seen": 'str',
@@ -1115,14 +1145,6 @@ Version = TypedDict('Version', {
     "version": 'str',
 }, total=False)
 
-Weighing = TypedDict('Weighing', {
-    "claims": 'int',
-    "ended": 'FactEnd | None',
-    "own": 'int',
-    "values": 'int',
-    "voices": 'int',
-}, total=False)
-
 Why = TypedDict('Why', {
     "counted": 'int | None',
     "evidence": 'list[Words]',
@@ -1132,7 +1154,7 @@ Why = TypedDict('Why', {
     "omitted": 'Omitted | None',
     "producer": 'str | None',
     "text": 'str',
-    "weighing": 'Weighing | None',
+    "weighing": 'FactExplanation | None',
 }, total=False)
 
 WhyNot = TypedDict('WhyNot', {
@@ -1171,12 +1193,6 @@ WorkingItem = TypedDict('WorkingItem', {
     "tags": 'list[str]',
 }, total=False)
 
-WorkingKept = TypedDict('WorkingKept', {
-    "evicted": 'list[str]',
-    "expires_at": 'str',
-    "key": 'str',
-}, total=False)
-
 WorkingPut = TypedDict('WorkingPut', {
     "category": 'str | None',
     "tags": 'list[str]',
@@ -1193,6 +1209,12 @@ WorkingSearch = TypedDict('WorkingSearch', {
     "prefix": 'str | None',
     "query": 'str',
     "tags": 'list[str]',
+}, total=False)
+
+WorkingStored = TypedDict('WorkingStored', {
+    "evicted": 'list[str]',
+    "expires_at": 'str',
+    "key": 'str',
 }, total=False)
 
 
@@ -1399,7 +1421,7 @@ class Operations:
         cursor: str | None = None,
         limit: int | None = None,
         user: str | None = None,
-    ) -> Portrait:
+    ) -> EntityProfile:
         """What is known of one, by id or name."""
         return self._call(
             "GET",
@@ -1989,6 +2011,46 @@ class Operations:
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
             query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+        )
+
+    def login(
+        self,
+        *,
+        code: str | None = None,
+        key: str | None = None,
+    ) -> Caller:
+        """Begins the session of a browser, with a one-time code or a key; the answer sets a cookie."""
+        return self._call(
+            "POST",
+            _path("/v1/login"),
+            body={"code": code, "key": key},
+        )
+
+    def login_code(
+        self,
+    ) -> LoginCode:
+        """Makes a code that logs a browser in as the holder of this key, once and within a minute."""
+        return self._call(
+            "POST",
+            _path("/v1/login/code"),
+        )
+
+    def login_get(
+        self,
+    ) -> Caller:
+        """Who asks, and what it may do."""
+        return self._call(
+            "GET",
+            _path("/v1/login"),
+        )
+
+    def logout(
+        self,
+    ) -> Logout:
+        """Ends the session of a browser."""
+        return self._call(
+            "DELETE",
+            _path("/v1/login"),
         )
 
     def mem0_add(
@@ -2606,7 +2668,7 @@ class Operations:
         tags: list[str] | None = None,
         until: str | None = None,
         user: str | None = None,
-    ) -> Recalled:
+    ) -> RecallResult:
         """Finds what was said or noted, best first."""
         return self._call(
             "POST",
@@ -2984,7 +3046,7 @@ class Operations:
         ttl_secs: int | None = None,
         user: str | None = None,
         idempotency_key: str | None = None,
-    ) -> WorkingKept:
+    ) -> WorkingStored:
         """Keeps a text for a while; the same key replaces it."""
         return self._call(
             "PUT",
@@ -3233,7 +3295,7 @@ class AsyncOperations:
         cursor: str | None = None,
         limit: int | None = None,
         user: str | None = None,
-    ) -> Portrait:
+    ) -> EntityProfile:
         """What is known of one, by id or name."""
         return await self._call(
             "GET",
@@ -3823,6 +3885,46 @@ class AsyncOperations:
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
             query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+        )
+
+    async def login(
+        self,
+        *,
+        code: str | None = None,
+        key: str | None = None,
+    ) -> Caller:
+        """Begins the session of a browser, with a one-time code or a key; the answer sets a cookie."""
+        return await self._call(
+            "POST",
+            _path("/v1/login"),
+            body={"code": code, "key": key},
+        )
+
+    async def login_code(
+        self,
+    ) -> LoginCode:
+        """Makes a code that logs a browser in as the holder of this key, once and within a minute."""
+        return await self._call(
+            "POST",
+            _path("/v1/login/code"),
+        )
+
+    async def login_get(
+        self,
+    ) -> Caller:
+        """Who asks, and what it may do."""
+        return await self._call(
+            "GET",
+            _path("/v1/login"),
+        )
+
+    async def logout(
+        self,
+    ) -> Logout:
+        """Ends the session of a browser."""
+        return await self._call(
+            "DELETE",
+            _path("/v1/login"),
         )
 
     async def mem0_add(
@@ -4440,7 +4542,7 @@ class AsyncOperations:
         tags: list[str] | None = None,
         until: str | None = None,
         user: str | None = None,
-    ) -> Recalled:
+    ) -> RecallResult:
         """Finds what was said or noted, best first."""
         return await self._call(
             "POST",
@@ -4818,7 +4920,7 @@ class AsyncOperations:
         ttl_secs: int | None = None,
         user: str | None = None,
         idempotency_key: str | None = None,
-    ) -> WorkingKept:
+    ) -> WorkingStored:
         """Keeps a text for a while; the same key replaces it."""
         return await self._call(
             "PUT",

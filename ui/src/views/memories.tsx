@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import type { Memory } from '../../../integrations/typescript/src/operations';
-import { api, useLoad, usePages } from '../api';
+import { api, canConfirm, confirm, useLoad, usePages } from '../api';
 import { Forget } from '../forget';
 import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, Loaded, Meter, Problem, Select, Status, Time, Trust } from '../parts';
@@ -75,11 +75,6 @@ export function Memories({ space, params, tick, caller }: View) {
       </div>
     </>
   );
-}
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function Detail({ space, id, tick, changed, rights }: {
@@ -166,9 +161,8 @@ function Detail({ space, id, tick, changed, rights }: {
                 <button type="button" onClick={() => setMode('edit')}>
                   Edit
                 </button>
-                {crypto.subtle && (memory.status === 'candidate' || memory.trust !== 'user') && (
-                  <Action work={then('Confirmed: it counts as your own words.', async () =>
-                    api.memoryConfirm(space, memory.id, { sha256: await sha256(memory.content) }))}>
+                {canConfirm && (memory.status === 'candidate' || memory.trust !== 'user') && (
+                  <Action work={then('Confirmed: it counts as your own words.', () => confirm(space, memory))}>
                     Confirm
                   </Action>
                 )}

@@ -1,7 +1,7 @@
 /** Today: what changed, what waits for a person, how the space and its layers are. */
-import { api, useLoad } from '../api';
+import { api, canConfirm, confirm, useLoad } from '../api';
 import type { View } from '../main';
-import { Badge, Empty, Loaded, Status, Time, bytes, number } from '../parts';
+import { Action, Badge, Empty, Loaded, Status, Time, Trust, bytes, number } from '../parts';
 import { RecordLink } from '../record';
 import { link } from '../route';
 
@@ -26,11 +26,16 @@ function Tile({ value, name, to }: { value: string; name: string; to?: string })
   );
 }
 
-export function Today({ space, tick }: View) {
+export function Today({ space, tick, caller }: View) {
   const stats = useLoad(() => api.stats(space), [space, tick]);
   const changes = useLoad(() => api.diff(space, { from: LOOK_BACK }), [space, tick]);
   const waiting = useLoad(() => api.memoryList(space, { status: 'candidate', limit: 10 }), [space, tick]);
   const sessions = useLoad(() => api.sessionList(space, { limit: 8 }), [space, tick]);
+  const mayDecide = caller.class === 'app' && (caller.rights.includes('write') || caller.rights.includes('admin'));
+  const decide = (work: () => Promise<unknown>) => async () => {
+    await work();
+    waiting.reload();
+  };
   return (
     <>
       <Loaded load={stats}>
@@ -104,9 +109,18 @@ export function Today({ space, tick }: View) {
                       <li key={memory.id}>
                         <p class="said">{memory.content}</p>
                         <p class="meta">
-                          <a href={link(space, 'memories', { id: memory.id, status: 'candidate' })}>decide</a> ·{' '}
-                          <Time at={memory.created_at} />
+                          <Trust trust={memory.trust} /> <Time at={memory.created_at} /> ·{' '}
+                          <a href={link(space, 'memories', { id: memory.id, status: 'candidate' })}>open</a> ·{' '}
+                          <RecordLink id={memory.id}>whose words</RecordLink>
                         </p>
+                        {mayDecide && (
+                          <div class="row">
+                            <Action work={decide(() => confirm(space, memory))} isOff={!canConfirm}>
+                              It is so
+                            </Action>
+                            <Action work={decide(() => api.memoryReject(space, memory.id))}>It is wrong</Action>
+                          </div>
+                        )}
                       </li>
                     ))}
                   </ul>
