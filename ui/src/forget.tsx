@@ -47,19 +47,16 @@ export function Forget({ space, selector, cancel, done }: {
   space: string;
   selector: Selector;
   cancel: () => void;
-  done: () => void;
+  done: (erasure: Erasure) => void;
 }) {
   const [preview, setPreview] = useState<Erasure>();
-  const [erased, setErased] = useState<Erasure>();
   const [error, setError] = useState<Refusal>();
   useEffect(() => {
     api.forget(space, { selector, dry_run: true }).then(setPreview, (failed: unknown) => setError(refusal(failed)));
   }, []);
   const erase = async () => {
-    setErased(await api.forget(space, { selector, confirm_token: preview?.confirm_token, dry_run: false }));
-    done();
+    done(await api.forget(space, { selector, confirm_token: preview?.confirm_token, dry_run: false }));
   };
-  if (erased) return <Proof erasure={erased} />;
   return (
     <section class="forget" aria-label="Forget">
       <h3>What would be erased</h3>
@@ -71,7 +68,7 @@ export function Forget({ space, selector, cancel, done }: {
           {preview.similar.length > 0 && (
             <>
               <h4>Says nearly the same, and stays</h4>
-              <ul class="plain">
+              <ul class="bare">
                 {preview.similar.map((one) => (
                   <li key={one.event_id}>
                     <RecordLink id={one.event_id} /> <span class="num">{Math.round(one.likeness * 100)} %</span>

@@ -125,7 +125,7 @@ function Frame({ caller, logOut }: { caller: Caller; logOut: () => void }) {
         <strong class="brand">mnemal</strong>
         <label class="spaces">
           <span class="muted">Space</span>
-          <select value={space} onChange={(event) => (location.hash = link(event.currentTarget.value, route.view))}>
+          <select value={space} aria-label="Space" onChange={(event) => (location.hash = link(event.currentTarget.value, route.view))}>
             {!names.includes(space) && <option value={space}>{space || 'none'}</option>}
             {names.map((name) => (
               <option key={name} value={name}>

@@ -142,7 +142,7 @@ export function Record({ space, id, recall, close }: {
             {told.feedback.length > 0 && (
               <>
                 <h3>What it was found to be</h3>
-                <ul class="plain">
+                <ul class="bare">
                   {told.feedback.map((one) => (
                     <li key={one.event_id}>
                       <Badge tone={one.verdict === 'useful' ? 'good' : 'warn'}>{one.verdict}</Badge> <Time at={one.at} />

@@ -30,6 +30,9 @@ const NEEDS = {
   summaries: 'summaries', ops: 'jobs',
 };
 
+/** Milliseconds that a page may take to show something, on a machine that has much else to do. */
+const PATIENCE = 20_000;
+
 let server, browser, state;
 
 function browserPath() {
@@ -76,7 +79,13 @@ async function open(options, work) {
   page.on('console', (said) => said.type() === 'error' && !(options.mayFail && /Failed to load/.test(said.text())) && wrong.push(said.text()));
   page.on('pageerror', (error) => wrong.push(String(error)));
   page.on('request', (asked) => !asked.url().startsWith(server.url) && !/^(data|blob):/.test(asked.url()) && outside.push(asked.url()));
-  await work(page);
+  page.setDefaultTimeout(PATIENCE);
+  try {
+    await work(page);
+  } catch (failed) {
+    if (folder) await page.screenshot({ path: join(folder, 'failed.png') });
+    throw failed;
+  }
   await context.close();
   assert.deepEqual({ wrong, outside }, { wrong: [], outside: [] });
 }
@@ -244,7 +253,7 @@ test('a memory is edited, put away and forgotten, with its versions and the proo
     await show(page, 'memories');
     await page.getByRole('button', { name: /office plant/ }).click();
     await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Words').fill('The office plant is called Ivy and wants water on Fridays.');
+    await page.getByRole('textbox', { name: 'Words' }).fill('The office plant is called Ivy and wants water on Fridays.');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved as a new version.').waitFor();
     await page.locator('.detail').getByText('Versions').click();
@@ -286,7 +295,9 @@ test('the log leads to what was derived from it, and what is held back is let be
     await page.getByText('Held back by the rule').waitFor();
     assert.deepEqual(await violations(page), []);
     await page.getByRole('button', { name: 'Let it be used' }).click();
-    await page.waitForFunction(async () => true);
+    await page.getByText('It may be used from now on.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Let it be used' }).waitFor();
   });
 });
 
@@ -311,9 +322,9 @@ test('two names are merged, and taken apart again', async () => {
 test('a graph is as it was on a day, and a node moves into the middle', async () => {
   await open({}, async (page) => {
     await show(page, 'graph');
-    await page.locator('.node:not(.center)').first().focus();
-    const name = (await page.evaluate(() => document.activeElement.getAttribute('aria-label'))).split(',')[0];
-    await page.keyboard.press('Enter');
+    const node = page.locator('.node:not(.center)').first();
+    const name = (await node.getAttribute('aria-label')).split(',')[0];
+    await node.press('Enter');
     await page.waitForFunction((wanted) => document.querySelector('.node.center text')?.textContent === wanted, name);
     await page.goto(at('graph?center=Ada&as_of=2020-01-01'));
     await page.getByText('As of 2020-01-01').waitFor();
@@ -329,7 +340,7 @@ test('a dream is shown before it runs, and a file before it is imported', async 
     await page.getByText(/It would do/).waitFor();
     const lines = '{"role":"user","content":"The boat is called Nautilus."}\n';
     await page.getByLabel('File').setInputFiles({ name: 'talk.jsonl', mimeType: 'application/x-ndjson', buffer: Buffer.from(lines) });
-    await page.getByLabel('Format').selectOption('neutral');
+    await page.getByLabel('Format').selectOption('openai');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('It would store').waitFor();
     await page.getByRole('button', { name: 'Import' }).click();
@@ -364,11 +375,14 @@ test('what another program stores appears without a reload', async () => {
 
 test('hostile text is shown as text', async () => {
   await open({}, async (page) => {
-    for (const [view, query] of [['memories', ''], ['timeline', ''], ['recall', '?q=note%20script%20letters%20isolates'],
-      ['context', '?q=note%20script%20letters'], ['graph', '?center=Mallory'], ['summaries', ''], ['today', '']]) {
+    for (const [view, query, words] of [
+      ['memories', '', 'ends a script'], ['timeline', '', 'ends a script'], ['recall', '?q=what%20ends%20a%20script', 'ends a script'],
+      ['context', '?q=what%20ends%20a%20script', 'ends a script'], ['today', '', 'ends a script'], ['graph', '?center=Oslo', 'Mallory'],
+      ['summaries', '', 'Oslo'],
+    ]) {
       await page.goto(at(view + query, 'hostile'));
       await settled(page);
-      if (view !== 'graph') await page.getByText('ends a script').first().waitFor();
+      await page.getByText(words).first().waitFor().catch(() => assert.fail(`${view} does not show ${words}`));
       assert.equal(await page.evaluate(() => window.broken), undefined, view);
       assert.equal(await page.locator('main img, main script, main b, main i').count(), 0, view);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

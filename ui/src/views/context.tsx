@@ -49,7 +49,13 @@ function BudgetBar({ context }: { context: Context }) {
   );
 }
 
-function Lines({ section, receipt }: { section: Section; receipt: string }) {
+/** The words of a record. */
+export function Words({ space, id }: { space: string; id: string }) {
+  const why = useLoad(() => api.why(space, id), [space, id]);
+  return <p class="said">{why.data?.text ?? (why.error ? id : '…')}</p>;
+}
+
+function Lines({ space, section, receipt }: { space: string; section: Section; receipt: string }) {
   return (
     <>
       <h3>
@@ -58,11 +64,10 @@ function Lines({ section, receipt }: { section: Section; receipt: string }) {
       <ul class="list">
         {section.items.map((line) => (
           <li key={line.id} class="line">
-            <RecordLink id={line.id} receipt={receipt}>
-              {because(line)}
-            </RecordLink>
+            <Words space={space} id={line.id} />
             <span class="meta">
-              {line.kind} · <Trust trust={line.trust} /> · <span class="num">{line.tokens}</span> tokens
+              <Badge tone="good">{because(line)}</Badge> {line.kind} of <Trust trust={line.trust} />
+              <span class="num">{line.tokens}</span> tokens
               {line.score > 0 && (
                 <>
                   {' '}
@@ -70,6 +75,9 @@ function Lines({ section, receipt }: { section: Section; receipt: string }) {
                 </>
               )}
             </span>
+            <RecordLink id={line.id} receipt={receipt}>
+              the sentence
+            </RecordLink>
           </li>
         ))}
       </ul>
@@ -221,7 +229,7 @@ export function ContextPreview({ space, params }: View) {
                   Receipt <code>{context.recall_id}</code>
                 </p>
                 {context.sections.filter((one) => one.items.length > 0).map((one) => (
-                  <Lines key={one.name} section={one} receipt={context.recall_id} />
+                  <Lines key={one.name} space={space} section={one} receipt={context.recall_id} />
                 ))}
                 {context.tokens === 0 && <Empty>The context is empty.</Empty>}
                 <h2>Left out</h2>
@@ -229,12 +237,13 @@ export function ContextPreview({ space, params }: View) {
                 <ul class="list">
                   {context.omitted.map((one, place) => (
                     <li key={place} class="line">
-                      <RecordLink id={one.id} receipt={context.recall_id}>
-                        {reason(one)}
-                      </RecordLink>
+                      <Words space={space} id={one.id} />
                       <span class="meta">
-                        {one.kind} · considered for {one.section}
+                        <Badge tone="warn">{reason(one)}</Badge> {one.kind}, considered for {one.section}
                       </span>
+                      <RecordLink id={one.id} receipt={context.recall_id}>
+                        the sentence
+                      </RecordLink>
                     </li>
                   ))}
                 </ul>

@@ -216,8 +216,9 @@ function Portrait({ space, id, asOf, all, mayWrite, changed }: {
             </p>
             <Loaded load={facts}>
               {({ items }) => (
+                <>
+                {items.length === 0 && <Empty>No fact held of it then.</Empty>}
                 <ul class="list">
-                  {items.length === 0 && <Empty>No fact held of it then.</Empty>}
                   {items.map((fact) => (
                     <li key={fact.id}>
                       <RecordLink id={fact.id}>{fact.line}</RecordLink>
@@ -227,6 +228,7 @@ function Portrait({ space, id, asOf, all, mayWrite, changed }: {
                     </li>
                   ))}
                 </ul>
+                </>
               )}
             </Loaded>
             {mayWrite && <Merge space={space} entity={entity} all={all} changed={changed} />}

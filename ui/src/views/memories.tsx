@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Memory } from '../../../integrations/typescript/src/operations';
+import type { Erasure, Memory } from '../../../integrations/typescript/src/operations';
 import { api, canConfirm, confirm, useLoad, usePages } from '../api';
-import { Forget } from '../forget';
+import { Forget, Proof } from '../forget';
 import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, Loaded, Meter, Problem, Select, Status, Time, Trust } from '../parts';
 import { RecordLink } from '../record';
@@ -25,6 +25,7 @@ export function Memories({ space, params, tick, caller }: View) {
   const [kind, status, q] = ['kind', 'status', 'q'].map((name) => params.get(name) ?? '') as [string, string, string];
   const chosen = params.get('id') ?? '';
   const [text, setText] = useState(q);
+  const [done, setDone] = useState({ id: '', words: '' });
   useEffect(() => setText(q), [q]);
   const list = usePages<Memory>(
     (cursor) => api.memoryList(space, { kind, status, q, cursor, limit: PAGE }),
@@ -39,7 +40,7 @@ export function Memories({ space, params, tick, caller }: View) {
           setParams({ q: text.trim() });
         }}
       >
-        <Field label="Whose words hold">
+        <Field label="Containing">
           <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </Field>
         <Select label="Kind" value={kind} options={KINDS} set={(value) => setParams({ kind: value })} />
@@ -71,29 +72,36 @@ export function Memories({ space, params, tick, caller }: View) {
           </ul>
           {list.loadMore && <Action work={list.loadMore}>More</Action>}
         </section>
-        {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} changed={list.reload} rights={caller.rights} />}
+        {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} rights={caller.rights}
+          done={done.id === chosen ? done.words : ''}
+          changed={(id, words) => {
+            setDone({ id, words });
+            setParams({ id });
+            list.reload();
+          }} />}
       </div>
     </>
   );
 }
 
-function Detail({ space, id, tick, changed, rights }: {
+function Detail({ space, id, tick, changed, done, rights }: {
   space: string;
   id: string;
   tick: number;
-  changed: () => void;
+  /** Says what was done to the memory, which may have another id since. */
+  changed: (id: string, words: string) => void;
+  done: string;
   rights: string[];
 }) {
-  const load = useLoad(() => api.memoryGet(space, id), [space, id, tick]);
+  const [erasure, setErasure] = useState<Erasure>();
+  const load = useLoad(erasure ? undefined : () => api.memoryGet(space, id), [space, id, tick]);
   const [mode, setMode] = useState<'read' | 'edit' | 'forget'>('read');
-  const [done, setDone] = useState('');
   /** Does something, says so, and shows what is there now. */
   const then = (words: string, work: () => Promise<unknown>) => async () => {
-    await work();
-    setDone(words);
+    const next = await work();
     setMode('read');
     load.reload();
-    changed();
+    changed(typeof next === 'string' ? next : id, words);
   };
   const mayWrite = rights.includes('write') || rights.includes('admin');
   const mayErase = rights.includes('erase') || rights.includes('admin');
@@ -102,7 +110,8 @@ function Detail({ space, id, tick, changed, rights }: {
       <button type="button" class="back" onClick={() => setParams({ id: undefined })}>
         ← All memories
       </button>
-      <Loaded load={load}>
+      {erasure && <Proof erasure={erasure} />}
+      {!erasure && <Loaded load={load}>
         {(memory) => (
           <>
             {mode === 'edit' ? (
@@ -110,8 +119,7 @@ function Detail({ space, id, tick, changed, rights }: {
                 save={(content) =>
                   then('Saved as a new version.', async () => {
                     const patch = { content, if_version: memory.version, writer: 'application' };
-                    const stored = await api.memoryEdit(space, memory.id, patch);
-                    if (stored.id !== id) setParams({ id: stored.id ?? undefined });
+                    return (await api.memoryEdit(space, memory.id, patch)).id;
                   })()
                 }
               />
@@ -190,11 +198,14 @@ function Detail({ space, id, tick, changed, rights }: {
               </div>
             )}
             {mode === 'forget' && (
-              <Forget space={space} selector={{ id: memory.id }} cancel={() => setMode('read')} done={changed} />
+              <Forget space={space} selector={{ id: memory.id }} cancel={() => setMode('read')} done={(gone) => {
+                setErasure(gone);
+                changed(id, '');
+              }} />
             )}
           </>
         )}
-      </Loaded>
+      </Loaded>}
     </section>
   );
 }
@@ -235,7 +246,7 @@ function Versions({ space, id, version }: { space: string; id: string; version: 
       <summary>Versions</summary>
       <Loaded load={load}>
         {({ items }) => (
-          <ol class="list plain">
+          <ol class="list">
             {items.map((one, place) => (
               <li key={one.id + one.version}>
                 <p class="meta">

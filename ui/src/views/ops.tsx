@@ -232,8 +232,9 @@ function Keys({ space }: { space: string }) {
       <h2>Keys</h2>
       <Loaded load={load}>
         {({ items }) => (
+          <>
+          {items.length === 0 && <Empty>There is no key yet; programs of this machine use the local one.</Empty>}
           <ul class="list">
-            {items.length === 0 && <Empty>There is no key yet; programs of this machine use the local one.</Empty>}
             {items.map((key) => (
               <li key={key.id} class="key">
                 <span>
@@ -260,6 +261,7 @@ function Keys({ space }: { space: string }) {
               </li>
             ))}
           </ul>
+          </>
         )}
       </Loaded>
       <h3>A new key for {space}</h3>

@@ -7,6 +7,7 @@ import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, Loaded, Select, Time, Trust, number, score } from '../parts';
 import { RecordLink, reason } from '../record';
 import { setParams } from '../route';
+import { Words } from './context';
 
 /** Colors of the parts of a bar; a signal has the same in every bar. */
 const COLORS = 8;
@@ -118,10 +119,9 @@ function Withheld({ space, query }: { space: string; query: string }) {
 }
 
 function OmittedLine({ space, omitted }: { space: string; omitted: Omitted }) {
-  const why = useLoad(() => api.why(space, omitted.id), [space, omitted.id]);
   return (
     <li>
-      <p class="said">{why.data?.text ?? omitted.id}</p>
+      <Words space={space} id={omitted.id} />
       <p class="meta">
         <Badge tone="warn">{reason(omitted)}</Badge> considered for {omitted.section} ·{' '}
         <RecordLink id={omitted.id}>where it comes from</RecordLink>
@@ -213,7 +213,7 @@ export function RecallLab({ space, params }: View) {
                   </li>
                 ))}
               </ul>
-              <ol class="list plain">
+              <ol class="list">
                 {found.hits.map((hit, place) => (
                   <Found key={hit.id} hit={hit} place={place + 1} most={most} places={places} />
                 ))}

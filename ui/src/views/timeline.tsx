@@ -1,7 +1,7 @@
 /** Timeline: the log, by conversation and time, and what was derived from each event. */
 import { useLoad, usePages, api } from '../api';
-import { Forget } from '../forget';
-import type { Event } from '../../../integrations/typescript/src/operations';
+import { Forget, Proof } from '../forget';
+import type { Erasure, Event } from '../../../integrations/typescript/src/operations';
 import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, Loaded, Problem, Select, Status, Time, Trust, number } from '../parts';
 import { RecordLink } from '../record';
@@ -84,7 +84,8 @@ function Detail({ space, id, tick, rights, changed }: {
   rights: string[];
   changed: () => void;
 }) {
-  const load = useLoad(() => api.eventGet(space, id), [space, id, tick]);
+  const [erasure, setErasure] = useState<Erasure>();
+  const load = useLoad(erasure ? undefined : () => api.eventGet(space, id), [space, id, tick]);
   const [isForgetting, forget] = useState(false);
   const may = (right: string) => rights.includes(right) || rights.includes('admin');
   return (
@@ -92,7 +93,8 @@ function Detail({ space, id, tick, rights, changed }: {
       <button type="button" class="back" onClick={() => setParams({ event: undefined })}>
         ← All events
       </button>
-      <Loaded load={load}>
+      {erasure && <Proof erasure={erasure} />}
+      {!erasure && <Loaded load={load}>
         {(event) => (
           <>
             <p class="said big">{event.content ?? 'It is erased.'}</p>
@@ -118,13 +120,7 @@ function Detail({ space, id, tick, rights, changed }: {
                   Held back by the rule <code>{event.quarantined}</code>: it is shown to no agent.
                 </div>
                 {may('write') && (
-                  <Action work={async () => {
-                    await api.eventRelease(space, id);
-                    load.reload();
-                    changed();
-                  }}>
-                    Let it be used
-                  </Action>
+                  <Release space={space} id={id} changed={changed} />
                 )}
               </div>
             )}
@@ -138,11 +134,34 @@ function Detail({ space, id, tick, rights, changed }: {
                 <span class="muted">erases it in every layer; there is no undo</span>
               </div>
             )}
-            {isForgetting && <Forget space={space} selector={{ id }} cancel={() => forget(false)} done={changed} />}
+            {isForgetting && <Forget space={space} selector={{ id }} cancel={() => forget(false)} done={(gone) => {
+              setErasure(gone);
+              changed();
+            }} />}
           </>
         )}
-      </Loaded>
+      </Loaded>}
     </section>
+  );
+}
+
+/** Lets what is held back be used, and takes that back. */
+function Release({ space, id, changed }: { space: string; id: string; changed: () => void }) {
+  const [decision, setDecision] = useState('');
+  const release = async () => {
+    setDecision((await api.eventRelease(space, id)).event_id);
+    changed();
+  };
+  const undo = async () => {
+    await api.decisionUndo(space, decision);
+    setDecision('');
+    changed();
+  };
+  if (!decision) return <Action work={release}>Let it be used</Action>;
+  return (
+    <span role="status">
+      It may be used from now on. <Action work={undo}>Undo</Action>
+    </span>
   );
 }
 
