@@ -107,7 +107,7 @@ function AsOf({ value, nodes }: { value: string; nodes: Entity[] }) {
       <span>
         As of <strong>{text(shown)}</strong>
       </span>
-      <input type="range" min={start} max={today + 1} value={shown} aria-valuetext={text(shown)}
+      <input type="range" min={Math.min(start, day)} max={today + 1} value={shown} aria-valuetext={text(shown)}
         onInput={(event) => setShown(Number(event.currentTarget.value))}
         onChange={(event) => {
           const at = Number(event.currentTarget.value);
@@ -163,7 +163,7 @@ function Drawing({ graph, center }: { graph: Drawn; center: string }) {
           const show = () => setParams({ center: node.id });
           return (
             <g key={node.id} class={`node ${node.id === middle ? 'center' : ''}`} transform={`translate(${x} ${y})`}
-              role="button" tabIndex={0} aria-label={`${node.name}, ${node.type}`} onClick={show}
+              role="button" tabindex={0} aria-label={`${node.name}, ${node.type}`} onClick={show}
               onKeyDown={(event) => (event.key === 'Enter' || event.key === ' ') && (event.preventDefault(), show())}>
               <circle r={node.id === middle ? 22 : 16} />
               <text y={node.id === middle ? 38 : 31}>{node.name.length > 24 ? `${node.name.slice(0, 23)}…` : node.name}</text>

@@ -1,6 +1,6 @@
 /** Memories: a list with filters, and one memory with its versions, its evidence, and what a person can decide about it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Erasure, Memory } from '../../../integrations/typescript/src/operations';
 import { api, canConfirm, confirm, useLoad, usePages } from '../api';
@@ -94,8 +94,11 @@ function Detail({ space, id, tick, changed, done, rights }: {
   rights: string[];
 }) {
   const [erasure, setErasure] = useState<Erasure>();
-  const load = useLoad(erasure ? undefined : () => api.memoryGet(space, id), [space, id, tick]);
   const [mode, setMode] = useState<'read' | 'edit' | 'forget'>('read');
+  // What is being erased is not asked for again, though the log tells of a change.
+  const seen = useRef(tick);
+  if (mode !== 'forget') seen.current = tick;
+  const load = useLoad(erasure ? undefined : () => api.memoryGet(space, id), [space, id, seen.current]);
   /** Does something, says so, and shows what is there now. */
   const then = (words: string, work: () => Promise<unknown>) => async () => {
     const next = await work();
