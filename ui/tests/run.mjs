@@ -278,6 +278,7 @@ test('a memory is edited, put away and forgotten, with its versions and the proo
     await page.getByRole('button', { name: 'Check the signature' }).click();
     await page.getByText('The signature holds').waitFor();
     assert.deepEqual(await violations(page), []);
+    if (folder) await page.screenshot({ path: join(folder, 'proof-light-1280.png') });
     const gone = await demo('POST', 'recall', { query: 'passphrase of the guest network' });
     assert.ok(gone.hits.every((hit) => !hit.text.includes('guest network')));
   });

@@ -66,18 +66,19 @@ function Lines({ space, section, receipt }: { space: string; section: Section; r
           <li key={line.id} class="line">
             <Words space={space} id={line.id} />
             <span class="meta">
-              <Badge tone="good">{because(line)}</Badge> {line.kind} of <Trust trust={line.trust} />
+              <Badge tone="good">{because(line)}</Badge> {line.kind} of <Trust trust={line.trust} />{' '}
               <span class="num">{line.tokens}</span> tokens
               {line.score > 0 && (
                 <>
                   {' '}
                   · score <span class="num">{score(line.score)}</span>
                 </>
-              )}
+              )}{' '}
+              ·{' '}
+              <RecordLink id={line.id} receipt={receipt}>
+                the sentence
+              </RecordLink>
             </span>
-            <RecordLink id={line.id} receipt={receipt}>
-              the sentence
-            </RecordLink>
           </li>
         ))}
       </ul>
@@ -239,11 +240,11 @@ export function ContextPreview({ space, params }: View) {
                     <li key={place} class="line">
                       <Words space={space} id={one.id} />
                       <span class="meta">
-                        <Badge tone="warn">{reason(one)}</Badge> {one.kind}, considered for {one.section}
+                        <Badge tone="warn">{reason(one)}</Badge> {one.kind}, considered for {one.section} ·{' '}
+                        <RecordLink id={one.id} receipt={context.recall_id}>
+                          the sentence
+                        </RecordLink>
                       </span>
-                      <RecordLink id={one.id} receipt={context.recall_id}>
-                        the sentence
-                      </RecordLink>
                     </li>
                   ))}
                 </ul>

@@ -145,7 +145,7 @@ function Detail({ space, id, tick, changed, done, rights }: {
               <Row name="Confidence">
                 <Meter value={memory.confidence} label="confidence" />
               </Row>
-              <Row name="Left of it by now">
+              <Row name="Weight now">
                 <Meter value={memory.weight} label="weight" />
               </Row>
               {memory.expires_at && (

@@ -28,7 +28,7 @@ export function Ops({ space, tick, caller }: View) {
         {may('write') && <Dream space={space} changed={jobs.reload} />}
         <section>
           <h2>Jobs</h2>
-          <p class="meta">Of this life of the server, newest first.</p>
+          <p class="meta">Since the server was started, newest first.</p>
           <Loaded load={jobs}>
             {({ items }) =>
               items.length === 0 ? (

@@ -53,7 +53,7 @@ export function Summaries({ space, tick }: View) {
                 {one.requires_user_permission && <Badge tone="warn">asks first</Badge>}
               </p>
               <p class="meta">
-                left of it by now <Meter value={one.weight} label="weight" /> ·{' '}
+                weight now <Meter value={one.weight} label="weight" /> ·{' '}
                 <RecordLink id={one.id}>whose words</RecordLink>
               </p>
             </li>
