@@ -18,6 +18,9 @@ export class Refusal extends Error {
 /** The event of the window by which a request says that nobody is logged in. */
 export const LOGGED_OUT = 'mnemal-logged-out';
 
+/** The zone of the reader's days, where the browser knows it. */
+const ZONE = [Intl.DateTimeFormat().resolvedOptions().timeZone].find((zone) => zone && zone !== 'Etc/Unknown');
+
 class Api extends Operations {
   protected async call<T>(method: string, path: string, options: Options): Promise<T> {
     const query = new URLSearchParams();
@@ -25,7 +28,7 @@ class Api extends Operations {
       if (value !== undefined && value !== '') query.set(name, String(value));
     }
     const headers: Record<string, string> = { accept: 'application/json' };
-    headers['time-zone'] = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+    if (ZONE) headers['time-zone'] = ZONE;
     if (options.idempotencyKey) headers['idempotency-key'] = options.idempotencyKey;
     let body: string | undefined;
     if (options.lines) [body, headers['content-type']] = options.lines;
@@ -39,7 +42,7 @@ class Api extends Operations {
     }
     const text = await response.text();
     if (!response.ok) {
-      const refusal = refused(response.status, text);
+      const refusal = parseRefusal(response.status, text);
       if (refusal.status === 401) window.dispatchEvent(new Event(LOGGED_OUT));
       throw refusal;
     }
@@ -47,7 +50,7 @@ class Api extends Operations {
   }
 }
 
-function refused(status: number, text: string): Refusal {
+function parseRefusal(status: number, text: string): Refusal {
   try {
     const said = JSON.parse(text) as { code?: string; title?: string; detail?: string; hint?: string };
     return new Refusal(status, said.code ?? 'unknown', said.detail ?? said.title ?? text, said.hint);

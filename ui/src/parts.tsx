@@ -114,7 +114,7 @@ export function Empty({ children }: { children: ComponentChildren }) {
 }
 
 /** The state of a request: loading, failed, or what it gave. */
-export function Loaded<T>({ load, children }: { load: Load<T>; children: (data: T) => ComponentChildren }) {
+export function LoadView<T>({ load, children }: { load: Load<T>; children: (data: T) => ComponentChildren }) {
   if (load.error) return <Problem error={load.error} again={load.reload} />;
   if (load.data === undefined) return load.isLoading ? <Loading /> : null;
   return <>{children(load.data)}</>;

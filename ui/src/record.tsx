@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 
 import type { Event, Line, Omitted, Words } from '../../integrations/typescript/src/operations';
 import { api, useLoad } from './api';
-import { Action, Badge, Empty, Loaded, Panel, Time, Trust, score } from './parts';
+import { Action, Badge, Empty, LoadView, Panel, Time, Trust, score } from './parts';
 import { link, setParams } from './route';
 
 /** Why a line is in a context. */
@@ -49,7 +49,7 @@ export function RecordLink({ id, receipt, children }: { id: string; receipt?: st
 }
 
 /** The words of an event with the sentence marked; places are bytes of UTF-8. */
-export function Marked({ text, start, end }: { text: string; start: number; end: number }) {
+export function SentenceInTurn({ text, start, end }: { text: string; start: number; end: number }) {
   const all = new TextEncoder().encode(text);
   const part = (from: number, to: number) => new TextDecoder().decode(all.slice(from, to));
   return (
@@ -69,15 +69,15 @@ function Evidence({ space, words }: { space: string; words: Words }) {
         <Time at={words.at} /> {words.speaker && <Badge>{words.speaker}</Badge>}
         <SessionOf space={space} event={event.data} />
       </p>
-      <Loaded load={event}>
+      <LoadView load={event}>
         {(whole) =>
           whole.content ? (
-            <Marked text={whole.content} start={words.start} end={words.end} />
+            <SentenceInTurn text={whole.content} start={words.start} end={words.end} />
           ) : (
             <blockquote>{words.text}</blockquote>
           )
         }
-      </Loaded>
+      </LoadView>
     </section>
   );
 }
@@ -105,7 +105,7 @@ export function Record({ space, id, recall, close }: {
   };
   return (
     <Panel title="Where it comes from" close={close}>
-      <Loaded load={why}>
+      <LoadView load={why}>
         {(told) => (
           <>
             <p class="said">{told.text}</p>
@@ -165,7 +165,7 @@ export function Record({ space, id, recall, close }: {
             {told.id.startsWith('mem_') && <a href={link(space, 'memories', { id: told.id })}>Open it in Memories</a>}
           </>
         )}
-      </Loaded>
+      </LoadView>
     </Panel>
   );
 }

@@ -10,10 +10,10 @@ export interface Route {
 export function read(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   const [space = '', view = ''] = path.split('/');
-  return { space: decoded(space), view: view || 'today', params: new URLSearchParams(query) };
+  return { space: decode(space), view: view || 'today', params: new URLSearchParams(query) };
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

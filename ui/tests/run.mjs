@@ -45,7 +45,7 @@ before(async () => {
   server = await new Server(resolve(program)).start();
   await fill(server);
   browser = await chromium.launch({ executablePath: browserPath(), args: ['--no-sandbox'] });
-  const page = await (await overlaid(await browser.newContext())).newPage();
+  const page = await (await overlay(await browser.newContext())).newPage();
   await page.goto(server.link());
   await page.waitForSelector('.tile');
   state = await page.context().storageState();
@@ -58,7 +58,7 @@ after(async () => {
 });
 
 /** With `MNEMAL_UI_FILES` the files of that folder stand for those in the program, so that a page is tried without building it. */
-async function overlaid(context) {
+async function overlay(context) {
   const files = process.env.MNEMAL_UI_FILES;
   if (!files) return context;
   await context.route(`${server.url}/ui/**`, async (route) => {
@@ -72,7 +72,7 @@ async function overlaid(context) {
 /** Opens a page that is logged in, and checks after the test that it kept to itself. */
 async function open(options, work) {
   const context = await browser.newContext({ storageState: state, viewport: { width: 1280, height: 860 }, ...options });
-  await overlaid(context);
+  await overlay(context);
   const page = await context.newPage();
   const [outside, wrong] = [[], []];
   // A refusal that a test asks for is written to the console by the browser itself.
@@ -95,11 +95,11 @@ const at = (view, space = 'demo') => `${server.url}/ui/#/${space}/${view}`;
 async function show(page, view, space) {
   await page.goto(at(FULL[view], space));
   await page.waitForSelector(READY[view]);
-  await settled(page);
+  await settle(page);
 }
 
 /** Waits until nothing loads. */
-async function settled(page) {
+async function settle(page) {
   await page.waitForFunction(() => !document.querySelector('.loading'));
 }
 
@@ -152,7 +152,7 @@ for (const view of VIEWS) {
     await open({}, async (page) => {
       await page.goto(at(FULL[view].replace('graph?center=Ada', 'graph'), 'empty'));
       await page.waitForSelector('.empty');
-      await settled(page);
+      await settle(page);
       assert.equal(await page.locator('[role=alert]').count(), 0);
     });
   });
@@ -382,7 +382,7 @@ test('hostile text is shown as text', async () => {
       ['summaries', '', 'Oslo'],
     ]) {
       await page.goto(at(view + query, 'hostile'));
-      await settled(page);
+      await settle(page);
       await page.getByText(words).first().waitFor().catch(() => assert.fail(`${view} does not show ${words}`));
       assert.equal(await page.evaluate(() => window.broken), undefined, view);
       assert.equal(await page.locator('main img, main script, main b, main i').count(), 0, view);

@@ -24,7 +24,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     if !(is_there(root, "node")? && is_there(root, "npm")?) {
         return Ok(());
     }
-    let home = prepared(root)?;
+    let home = prepare(root)?;
     let output = target(root)?.join("clients/ui-built");
     Line::new("node", &["node_modules/typescript/bin/tsc", "--noEmit"]).run(&home)?;
     let build = Line::new("node", &["node_modules/vite/bin/vite.js", "build", "--logLevel", "warn"]);
@@ -45,7 +45,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
 }
 
 /// Copies the source below the target folder and installs its packages there; returns the copy.
-fn prepared(root: &Path) -> Result<PathBuf> {
+fn prepare(root: &Path) -> Result<PathBuf> {
     let clients = target(root)?.join("clients");
     let home = clients.join("web").join(SOURCE);
     let source = root.join(SOURCE);

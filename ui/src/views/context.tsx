@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Context, Section } from '../../../integrations/typescript/src/operations';
 import { api, useLoad } from '../api';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, Loaded, Trust, number, score } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Trust, number, score } from '../parts';
 import { RecordLink, because, reason } from '../record';
 import { setParams } from '../route';
 
@@ -14,12 +14,12 @@ const BUDGET = 4000;
 const BUDGETS = [250, 500, 1000, 2000, 4000, 8000];
 
 /** A context with the milliseconds that this page waited for it. */
-interface Timed {
+interface Measurement {
   context: Context;
   took: number;
 }
 
-async function timed(request: () => Promise<Context>): Promise<Timed> {
+async function measure(request: () => Promise<Context>): Promise<Measurement> {
   const began = performance.now();
   const context = await request();
   return { context, took: Math.round(performance.now() - began) };
@@ -96,7 +96,7 @@ function ByBudget({ space, query }: { space: string; query: string }) {
     [space, query],
   );
   return (
-    <Loaded load={load}>
+    <LoadView load={load}>
       {(contexts) => {
         const rows = contexts.map((context) => ({
           budget: context.budget,
@@ -130,7 +130,7 @@ function ByBudget({ space, query }: { space: string; query: string }) {
           </table>
         );
       }}
-    </Loaded>
+    </LoadView>
   );
 }
 
@@ -164,7 +164,7 @@ export function ContextPreview({ space, params }: View) {
     setCopied(false);
   }, [asked]);
   const request = () =>
-    timed(() =>
+    measure(() =>
       api.context(space, {
         query: asked || null, budget_tokens: budget, session: session || null, explain: true, skip_injected: Boolean(session),
       }),
@@ -192,7 +192,7 @@ export function ContextPreview({ space, params }: View) {
         <button class="primary">Assemble</button>
       </form>
       {!isAsked && <Empty>Assemble a context, and read exactly what an agent would be given for that turn.</Empty>}
-      <Loaded load={load}>
+      <LoadView load={load}>
         {({ context, took }) => (
           <>
             <Gaps gaps={context.gaps} />
@@ -252,7 +252,7 @@ export function ContextPreview({ space, params }: View) {
             </div>
           </>
         )}
-      </Loaded>
+      </LoadView>
     </>
   );
 }

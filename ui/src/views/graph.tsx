@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Entity, Fact, Graph as Drawn } from '../../../integrations/typescript/src/operations';
 import { api, useLoad } from '../api';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, Loaded, Meter, Select, Status, Time, Trust, number } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Select, Status, Time, Trust, number } from '../parts';
 import { RecordLink } from '../record';
 import { setParams } from '../route';
 
@@ -46,7 +46,7 @@ export function Graph({ space, params, tick, caller }: View) {
           set={(value) => setParams({ depth: value === '1' ? undefined : value })} />
         <button>Search</button>
       </form>
-      <Loaded load={entities}>
+      <LoadView load={entities}>
         {({ items, gaps }) => (
           <>
             <Gaps gaps={gaps} />
@@ -63,20 +63,20 @@ export function Graph({ space, params, tick, caller }: View) {
             </ul>
           </>
         )}
-      </Loaded>
+      </LoadView>
       {center && (
         <>
           <AsOf value={asOf} nodes={graph.data?.nodes ?? []} />
           <div class="columns wide">
             <section>
-              <Loaded load={graph}>
+              <LoadView load={graph}>
                 {(found) => (
                   <>
                     <Gaps gaps={found.gaps} />
                     <Drawing graph={found} center={center} />
                   </>
                 )}
-              </Loaded>
+              </LoadView>
             </section>
             <Portrait key={center + asOf} space={space} id={center} asOf={asOf} all={entities.data?.items ?? []}
               mayWrite={caller.rights.includes('write') || caller.rights.includes('admin')} changed={() => {
@@ -200,7 +200,7 @@ function Portrait({ space, id, asOf, all, mayWrite, changed }: {
   const facts = useLoad(() => api.entityFacts(space, id, { as_of: asOf, limit: 50 }), [space, id, asOf]);
   return (
     <section aria-label="Entity">
-      <Loaded load={load}>
+      <LoadView load={load}>
         {(entity) => (
           <>
             <h2>{entity.name}</h2>
@@ -214,7 +214,7 @@ function Portrait({ space, id, asOf, all, mayWrite, changed }: {
                 </>
               )}
             </p>
-            <Loaded load={facts}>
+            <LoadView load={facts}>
               {({ items }) => (
                 <>
                 {items.length === 0 && <Empty>No fact held of it then.</Empty>}
@@ -230,11 +230,11 @@ function Portrait({ space, id, asOf, all, mayWrite, changed }: {
                 </ul>
                 </>
               )}
-            </Loaded>
+            </LoadView>
             {mayWrite && <Merge space={space} entity={entity} all={all} changed={changed} />}
           </>
         )}
-      </Loaded>
+      </LoadView>
     </section>
   );
 }

@@ -6,7 +6,7 @@ import type { Erasure, Memory } from '../../../integrations/typescript/src/opera
 import { api, canConfirm, confirm, useLoad, usePages } from '../api';
 import { Forget, Proof } from '../forget';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, Loaded, Meter, Problem, Select, Status, Time, Trust } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Problem, Select, Status, Time, Trust } from '../parts';
 import { RecordLink } from '../record';
 import { setParams } from '../route';
 
@@ -114,7 +114,7 @@ function Detail({ space, id, tick, changed, done, rights }: {
         ← All memories
       </button>
       {erasure && <Proof erasure={erasure} />}
-      {!erasure && <Loaded load={load}>
+      {!erasure && <LoadView load={load}>
         {(memory) => (
           <>
             {mode === 'edit' ? (
@@ -208,7 +208,7 @@ function Detail({ space, id, tick, changed, done, rights }: {
             )}
           </>
         )}
-      </Loaded>}
+      </LoadView>}
     </section>
   );
 }
@@ -247,7 +247,7 @@ function Versions({ space, id, version }: { space: string; id: string; version: 
   return (
     <details class="versions">
       <summary>Versions</summary>
-      <Loaded load={load}>
+      <LoadView load={load}>
         {({ items }) => (
           <ol class="list">
             {items.map((one, place) => (
@@ -260,7 +260,7 @@ function Versions({ space, id, version }: { space: string; id: string; version: 
             ))}
           </ol>
         )}
-      </Loaded>
+      </LoadView>
     </details>
   );
 }

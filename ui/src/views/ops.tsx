@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Imported, IssuedKey, JobForm, Key } from '../../../integrations/typescript/src/operations';
 import { api, useLoad } from '../api';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, Loaded, Select, Status, Time, number } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Select, Status, Time, number } from '../parts';
 
 /** Milliseconds between two looks at a job that runs. */
 const LOOK = 400;
@@ -29,7 +29,7 @@ export function Ops({ space, tick, caller }: View) {
         <section>
           <h2>Jobs</h2>
           <p class="meta">Since the server was started, newest first.</p>
-          <Loaded load={jobs}>
+          <LoadView load={jobs}>
             {({ items }) =>
               items.length === 0 ? (
                 <Empty>No job was asked for yet.</Empty>
@@ -49,7 +49,7 @@ export function Ops({ space, tick, caller }: View) {
                 </ul>
               )
             }
-          </Loaded>
+          </LoadView>
         </section>
       </div>
       <div>
@@ -68,7 +68,7 @@ export function Ops({ space, tick, caller }: View) {
 }
 
 /** Waits for a job to end. */
-async function ended(space: string, begun: JobForm): Promise<JobForm> {
+async function waitForEnd(space: string, begun: JobForm): Promise<JobForm> {
   let job = begun;
   while (job.state === 'running') {
     await new Promise((resolve) => setTimeout(resolve, LOOK));
@@ -84,7 +84,7 @@ function Dream({ space, changed }: { space: string; changed: () => void }) {
   const run = (isDry: boolean) => async () => {
     setDone(undefined);
     try {
-      const job = await ended(space, await api.dream(space, { dry_run: isDry }));
+      const job = await waitForEnd(space, await api.dream(space, { dry_run: isDry }));
       const result = (job.result ?? {}) as { operations?: Operation[] };
       setDone({ operations: result.operations ?? [], isDry });
     } finally {
@@ -105,7 +105,7 @@ function Dream({ space, changed }: { space: string; changed: () => void }) {
         <Action
           work={async () => {
             try {
-              await ended(space, await api.consolidate(space));
+              await waitForEnd(space, await api.consolidate(space));
             } finally {
               changed();
             }
@@ -230,7 +230,7 @@ function Keys({ space }: { space: string }) {
   return (
     <section>
       <h2>Keys</h2>
-      <Loaded load={load}>
+      <LoadView load={load}>
         {({ items }) => (
           <>
           {items.length === 0 && <Empty>There is no key yet; programs of this machine use the local one.</Empty>}
@@ -263,7 +263,7 @@ function Keys({ space }: { space: string }) {
           </ul>
           </>
         )}
-      </Loaded>
+      </LoadView>
       <h3>A new key for {space}</h3>
       <div class="ask">
         <Field label="Name">

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Hit, Omitted, ScorePart } from '../../../integrations/typescript/src/operations';
 import { api, useLoad } from '../api';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, Loaded, Select, Time, Trust, number, score } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Select, Time, Trust, number, score } from '../parts';
 import { RecordLink, reason } from '../record';
 import { setParams } from '../route';
 import { Words } from './context';
@@ -50,7 +50,7 @@ function Parts({ parts, most, places }: { parts: ScorePart[]; most: number; plac
   );
 }
 
-function Found({ hit, place, most, places }: { hit: Hit; place: number; most: number; places: Map<string, number> }) {
+function HitRow({ hit, place, most, places }: { hit: Hit; place: number; most: number; places: Map<string, number> }) {
   return (
     <li class="hit" data-id={hit.id} data-score={hit.score}>
       <div class="hit-head">
@@ -99,10 +99,10 @@ function Found({ hit, place, most, places }: { hit: Hit; place: number; most: nu
 }
 
 /** What a context for the question leaves out, with the words of each. */
-function Withheld({ space, query }: { space: string; query: string }) {
+function OmittedList({ space, query }: { space: string; query: string }) {
   const context = useLoad(() => api.context(space, { query, explain: true, skip_injected: false }), [space, query]);
   return (
-    <Loaded load={context}>
+    <LoadView load={context}>
       {({ omitted }) =>
         omitted.length === 0 ? (
           <Empty>Nothing that was considered is left out.</Empty>
@@ -114,7 +114,7 @@ function Withheld({ space, query }: { space: string; query: string }) {
           </ul>
         )
       }
-    </Loaded>
+    </LoadView>
   );
 }
 
@@ -194,7 +194,7 @@ export function RecallLab({ space, params }: View) {
         </button>
       </form>
       {!asked && <Empty>Ask something, and see what is found, in which order, and why.</Empty>}
-      <Loaded load={recalled}>
+      <LoadView load={recalled}>
         {(found) => {
           const places = colors(found.hits);
           const most = Math.max(0.001, ...found.hits.map((hit) => hit.explain?.final ?? hit.score));
@@ -215,14 +215,14 @@ export function RecallLab({ space, params }: View) {
               </ul>
               <ol class="list">
                 {found.hits.map((hit, place) => (
-                  <Found key={hit.id} hit={hit} place={place + 1} most={most} places={places} />
+                  <HitRow key={hit.id} hit={hit} place={place + 1} most={most} places={places} />
                 ))}
               </ol>
               <section>
                 <h2>Withheld</h2>
                 <p class="meta">What a context for this question would leave out, and why.</p>
                 {isWithheldShown ? (
-                  <Withheld space={space} query={asked} />
+                  <OmittedList space={space} query={asked} />
                 ) : (
                   <button type="button" onClick={() => showWithheld(true)}>
                     Show what is withheld
@@ -233,7 +233,7 @@ export function RecallLab({ space, params }: View) {
             </>
           );
         }}
-      </Loaded>
+      </LoadView>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useLoad, usePages, api } from '../api';
 import { Forget, Proof } from '../forget';
 import type { Erasure, Event } from '../../../integrations/typescript/src/operations';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, Loaded, Problem, Select, Status, Time, Trust, number } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Problem, Select, Status, Time, Trust, number } from '../parts';
 import { RecordLink } from '../record';
 import { setParams } from '../route';
 import { useState } from 'preact/hooks';
@@ -94,7 +94,7 @@ function Detail({ space, id, tick, rights, changed }: {
         ← All events
       </button>
       {erasure && <Proof erasure={erasure} />}
-      {!erasure && <Loaded load={load}>
+      {!erasure && <LoadView load={load}>
         {(event) => (
           <>
             <p class="said big">{event.content ?? 'It is erased.'}</p>
@@ -125,7 +125,7 @@ function Detail({ space, id, tick, rights, changed }: {
               </div>
             )}
             <h3>What was derived from it</h3>
-            <Derived space={space} id={id} tick={tick} />
+            <Derivations space={space} id={id} tick={tick} />
             {may('erase') && event.content && !isForgetting && (
               <div class="danger-zone">
                 <button type="button" class="danger" onClick={() => forget(true)}>
@@ -140,7 +140,7 @@ function Detail({ space, id, tick, rights, changed }: {
             }} />}
           </>
         )}
-      </Loaded>}
+      </LoadView>}
     </section>
   );
 }
@@ -166,7 +166,7 @@ function Release({ space, id, changed }: { space: string; id: string; changed: (
 }
 
 /** Facts and memories that rest on an event, among the first of each. */
-function Derived({ space, id, tick }: { space: string; id: string; tick: number }) {
+function Derivations({ space, id, tick }: { space: string; id: string; tick: number }) {
   const load = useLoad(
     () =>
       Promise.all([
@@ -176,7 +176,7 @@ function Derived({ space, id, tick }: { space: string; id: string; tick: number 
     [space, id, tick],
   );
   return (
-    <Loaded load={load}>
+    <LoadView load={load}>
       {([facts, memories]) => {
         const mine = <T extends { source_event_ids: string[] }>(all: T[]) => all.filter((one) => one.source_event_ids.includes(id));
         const records = [
@@ -201,6 +201,6 @@ function Derived({ space, id, tick }: { space: string; id: string; tick: number 
           </>
         );
       }}
-    </Loaded>
+    </LoadView>
   );
 }

@@ -1,7 +1,7 @@
 /** Today: what changed, what waits for a person, how the space and its layers are. */
 import { api, canConfirm, confirm, useLoad } from '../api';
 import type { View } from '../main';
-import { Action, Badge, Empty, Loaded, Status, Time, Trust, bytes, number } from '../parts';
+import { Action, Badge, Empty, LoadView, Status, Time, Trust, bytes, number } from '../parts';
 import { RecordLink } from '../record';
 import { link } from '../route';
 
@@ -38,7 +38,7 @@ export function Today({ space, tick, caller }: View) {
   };
   return (
     <>
-      <Loaded load={stats}>
+      <LoadView load={stats}>
         {(held) => (
           <>
             {held.events === 0 && (
@@ -65,11 +65,11 @@ export function Today({ space, tick, caller }: View) {
             )}
           </>
         )}
-      </Loaded>
+      </LoadView>
       <div class="columns">
         <section>
           <h2>Changed in the last 7 days</h2>
-          <Loaded load={changes}>
+          <LoadView load={changes}>
             {({ changes: all }) =>
               all.length === 0 ? (
                 <Empty>No belief changed.</Empty>
@@ -94,12 +94,12 @@ export function Today({ space, tick, caller }: View) {
                 </ul>
               )
             }
-          </Loaded>
+          </LoadView>
         </section>
         <div>
           <section>
             <h2>Waits for you</h2>
-            <Loaded load={waiting}>
+            <LoadView load={waiting}>
               {({ items }) =>
                 items.length === 0 ? (
                   <Empty>Nothing waits for a decision.</Empty>
@@ -126,11 +126,11 @@ export function Today({ space, tick, caller }: View) {
                   </ul>
                 )
               }
-            </Loaded>
+            </LoadView>
           </section>
           <section>
             <h2>Last conversations</h2>
-            <Loaded load={sessions}>
+            <LoadView load={sessions}>
               {({ items }) =>
                 items.length === 0 ? (
                   <Empty>There was no conversation yet.</Empty>
@@ -147,11 +147,11 @@ export function Today({ space, tick, caller }: View) {
                   </ul>
                 )
               }
-            </Loaded>
+            </LoadView>
           </section>
           <section>
             <h2>Layers</h2>
-            <Loaded load={stats}>
+            <LoadView load={stats}>
               {(held) => (
                 <ul class="layers">
                   {held.layers.map((layer) => (
@@ -161,7 +161,7 @@ export function Today({ space, tick, caller }: View) {
                   ))}
                 </ul>
               )}
-            </Loaded>
+            </LoadView>
           </section>
         </div>
       </div>

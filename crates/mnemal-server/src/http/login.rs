@@ -43,15 +43,15 @@ pub(super) fn token<'a>(host: &Host, headers: &'a HeaderMap) -> Option<&'a str> 
 
 /// Returns the header that gives a browser its session.
 pub(super) fn cookie(host: &Host, token: &Secret) -> Result<HeaderValue, Problem> {
-    written(host, token.expose(), SESSION_LIFE.as_secs())
+    set_cookie(host, token.expose(), SESSION_LIFE.as_secs())
 }
 
 /// Returns the header that takes the session from a browser.
 pub(super) fn no_cookie(host: &Host) -> Result<HeaderValue, Problem> {
-    written(host, "", 0)
+    set_cookie(host, "", 0)
 }
 
-fn written(host: &Host, value: &str, seconds: u64) -> Result<HeaderValue, Problem> {
+fn set_cookie(host: &Host, value: &str, seconds: u64) -> Result<HeaderValue, Problem> {
     let name = cookie_name(host);
     let cookie = format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/v1; Max-Age={seconds}");
     HeaderValue::from_str(&cookie).map_err(|_| Problem::new("internal", "the cookie cannot be written"))

@@ -47,24 +47,24 @@ static VERSIONS: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// Builds the router of the files.
 pub(super) fn router() -> Router {
     Router::new()
-        .route("/", get(async || elsewhere()))
-        .route("/ui", get(async || elsewhere()))
+        .route("/", get(async || redirect()))
+        .route("/ui", get(async || redirect()))
         .route("/ui/", get(async |headers: HeaderMap| file("", &headers)))
         .route("/ui/{name}", get(async |Path(name): Path<String>, headers: HeaderMap| file(&name, &headers)))
 }
 
 /// Sends a browser to the start of the UI; a person without one reads where it is.
-fn elsewhere() -> Response {
+fn redirect() -> Response {
     let page = "<!doctype html><title>mnemal</title><p>mnemal: <a href=\"/ui/\">the web UI</a></p>\n";
     let headers = [(header::LOCATION, "/ui/"), (header::CONTENT_TYPE, "text/html; charset=utf-8")];
-    labeled((StatusCode::TEMPORARY_REDIRECT, headers, page).into_response())
+    with_label((StatusCode::TEMPORARY_REDIRECT, headers, page).into_response())
 }
 
 /// Returns a file, or that the browser has it already.
 fn file(name: &str, headers: &HeaderMap) -> Response {
     let found = FILES.iter().zip(VERSIONS.iter()).find(|((file, ..), _)| *file == name);
     let Some(((_, content_type, bytes), version)) = found else {
-        return labeled(
+        return with_label(
             Problem::not_found("the UI has no such file").hint("It begins at /ui/.").into_response(),
         );
     };
@@ -89,10 +89,10 @@ fn file(name: &str, headers: &HeaderMap) -> Response {
     if let Ok(version) = HeaderValue::from_str(version) {
         headers.insert(header::ETAG, version);
     }
-    labeled(response)
+    with_label(response)
 }
 
-fn labeled(mut response: Response) -> Response {
+fn with_label(mut response: Response) -> Response {
     response.extensions_mut().insert(Label(FILES_LABEL));
     response
 }

@@ -431,7 +431,17 @@ async fn a_memory_whose_end_is_over_is_not_found_by_its_key_and_says_so_by_its_i
 async fn every_list_of_an_empty_space_is_empty() {
     let api = Api::new();
     api.as_key(&api.local, "POST", "/v1/spaces", json!({"name": "demo"})).await.of(200);
-    for list in ["events", "sessions", "memories", "learnings", "preferences", "insights", "facts", "topics", "summaries"] {
+    for list in [
+        "events",
+        "sessions",
+        "memories",
+        "learnings",
+        "preferences",
+        "insights",
+        "facts",
+        "topics",
+        "summaries",
+    ] {
         assert_eq!(api.get(list).await.of(200)["items"], json!([]), "{list}");
     }
     api.get("summaries?key=session:none").await.of(404);
