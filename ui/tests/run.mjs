@@ -374,6 +374,26 @@ test('what another program stores appears without a reload', async () => {
   });
 });
 
+test('a key that may only read sees nothing that changes something', async () => {
+  const key = await server.ask('POST', '/v1/keys', { name: 'reader', rights: ['read'], class: 'agent', spaces: ['demo'] });
+  await open({ storageState: undefined, mayFail: true }, async (page) => {
+    await page.goto(`${server.url}/ui/`);
+    await page.getByLabel('Key').fill(key.secret);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForSelector('.tile');
+    assert.deepEqual(await page.locator('.spaces option').allTextContents(), ['demo'], 'other spaces do not exist for it');
+    await page.goto(at('memories'));
+    await page.locator('.row-button').first().click();
+    await page.waitForSelector('.said.big');
+    for (const name of ['Edit', 'Confirm', 'Archive', 'It is wrong', 'Forget…']) {
+      assert.equal(await page.getByRole('button', { name }).count(), 0, name);
+    }
+    await page.goto(at('ops'));
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    for (const name of ['Dream', 'Import', 'Keys']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
+  });
+});
+
 test('hostile text is shown as text', async () => {
   await open({}, async (page) => {
     for (const [view, query, words] of [
