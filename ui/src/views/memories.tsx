@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { Erasure, Memory } from '../../../integrations/typescript/src/operations';
+import type { Caller, Erasure, Memory } from '../../../integrations/typescript/src/operations';
 import { api, canConfirm, confirm, useLoad, usePages } from '../api';
 import { Forget, Proof } from '../forget';
 import type { View } from '../main';
@@ -72,7 +72,7 @@ export function Memories({ space, params, tick, caller }: View) {
           </ul>
           {list.loadMore && <Action work={list.loadMore}>More</Action>}
         </section>
-        {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} rights={caller.rights}
+        {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} caller={caller}
           done={done.id === chosen ? done.words : ''}
           changed={(id, words) => {
             setDone({ id, words });
@@ -84,14 +84,14 @@ export function Memories({ space, params, tick, caller }: View) {
   );
 }
 
-function Detail({ space, id, tick, changed, done, rights }: {
+function Detail({ space, id, tick, changed, done, caller }: {
   space: string;
   id: string;
   tick: number;
   /** Says what was done to the memory, which may have another id since. */
   changed: (id: string, words: string) => void;
   done: string;
-  rights: string[];
+  caller: Caller;
 }) {
   const [erasure, setErasure] = useState<Erasure>();
   const [mode, setMode] = useState<'read' | 'edit' | 'forget'>('read');
@@ -106,8 +106,8 @@ function Detail({ space, id, tick, changed, done, rights }: {
     load.reload();
     changed(typeof next === 'string' ? next : id, words);
   };
-  const mayWrite = rights.includes('write') || rights.includes('admin');
-  const mayErase = rights.includes('erase') || rights.includes('admin');
+  const may = (right: string) => caller.rights.includes(right) || caller.rights.includes('admin');
+  const [mayWrite, mayErase] = [may('write'), may('erase')];
   return (
     <section class="detail" aria-label="Memory">
       <button type="button" class="back" onClick={() => setParams({ id: undefined })}>
@@ -172,7 +172,7 @@ function Detail({ space, id, tick, changed, done, rights }: {
                 <button type="button" onClick={() => setMode('edit')}>
                   Edit
                 </button>
-                {canConfirm && (memory.status === 'candidate' || memory.trust !== 'user') && (
+                {canConfirm && caller.class === 'app' && (memory.status === 'candidate' || memory.trust !== 'user') && (
                   <Action work={then('Confirmed: it counts as your own words.', () => confirm(space, memory))}>
                     Confirm
                   </Action>
