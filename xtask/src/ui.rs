@@ -31,7 +31,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     build.with("MNEMAL_UI_OUT", &text(&output)).run(&home)?;
     compare(&output, &root.join(BUILT))?;
     println!("the committed build of the UI is that of its source");
-    let browser = std::env::var(BROWSER).unwrap_or_else(|_| "chromium".to_owned());
+    let browser = std::env::var_os(BROWSER).map(|named| named.to_string_lossy().into_owned());
+    let browser = browser.unwrap_or_else(|| "chromium".to_owned());
     if Line::new(&browser, &["--version"]).read(root).is_err() {
         println!("{browser} is not installed: the UI was NOT driven in a browser");
         return Ok(());
