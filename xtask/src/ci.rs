@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::clients;
 use crate::command::{Line, Stream};
 use crate::workspace::{Package, packages};
-use crate::{designs, tidy};
+use crate::{designs, tidy, ui};
 
 /// Features that are off by default and checked with everything else, so that one build serves all steps.
 pub(crate) const EXTRA: &str =
@@ -49,6 +49,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("alone", "each layer passes its tests by itself; only where it is named", alone),
     ("isolation", "no layer brings a runtime, a database or a network", isolation),
     ("examples", "each example and adapter outside the workspace, with its tests", examples),
+    ("ui", "the web UI is built from its source, and works in a browser", |run| ui::run(&run.root, &[])),
     ("personas", "the first five minutes of each sort of user", |run| clients::personas(&run.root)),
     ("designs", "every promise of the designs that are united here", |run| designs::run(&run.root, &[])),
     ("wasm", "pure crates compile where there is no system", wasm),

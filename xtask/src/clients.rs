@@ -185,25 +185,20 @@ fn fixtures(root: &Path) -> Result<String> {
 fn typescript(source: &Path, clients: &Path, program: &Path) -> Result<()> {
     let home = clients.join("typescript");
     installed(&source.join("package.json"), &home, &[])?;
-    let sources = home.join("src");
-    std::fs::create_dir_all(&sources)?;
     std::fs::copy(source.join("tsconfig.json"), home.join("tsconfig.json"))?;
-    for file in std::fs::read_dir(source.join("src"))? {
-        let file = file?;
-        std::fs::copy(file.path(), sources.join(file.file_name()))?;
-    }
+    copy_folder(&source.join("src"), &home.join("src"))?;
     Line::new("node", &["node_modules/typescript/bin/tsc"]).run(&home)?;
     unlimited(Line::new("node", &[])).arg(text(&source.join("tests/check.mjs"))).arg(text(program)).run(&home)
 }
 
 /// A script asks faster than the rate of a key allows, on a machine that has nothing else to do.
-fn unlimited(line: Line) -> Line {
+pub(crate) fn unlimited(line: Line) -> Line {
     const RATE: &str = "100000";
     line.with("MNEMAL_SERVER__RATE_LIMIT_RPS", RATE).with("MNEMAL_SERVER__RATE_LIMIT_BURST", RATE)
 }
 
 /// Installs what a `package.json` names into a folder, unless it is there; `options` are those of the installation.
-fn installed(packages: &Path, home: &Path, options: &[&str]) -> Result<()> {
+pub(crate) fn installed(packages: &Path, home: &Path, options: &[&str]) -> Result<()> {
     if is_installed(home, packages)? {
         return Ok(());
     }
@@ -213,6 +208,23 @@ fn installed(packages: &Path, home: &Path, options: &[&str]) -> Result<()> {
     let install = ["install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"];
     Line::new("npm", &install).args(options.iter().map(|option| (*option).to_owned())).run(home)?;
     mark_installed(home, packages)
+}
+
+/// Copies the files of a folder, without what is below it; files that the source does not have are removed.
+pub(crate) fn copy_folder(source: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for file in std::fs::read_dir(to)?.collect::<Result<Vec<_>, _>>()? {
+        if file.file_type()?.is_file() {
+            std::fs::remove_file(file.path())?;
+        }
+    }
+    for file in std::fs::read_dir(source).with_context(|| format!("cannot read {}", source.display()))? {
+        let file = file?;
+        if file.file_type()?.is_file() {
+            std::fs::copy(file.path(), to.join(file.file_name()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether these very packages were installed before.
@@ -247,7 +259,8 @@ pub(crate) fn target(root: &Path) -> Result<PathBuf> {
     Ok(PathBuf::from(folder.context("metadata without a target folder")?))
 }
 
-fn text(path: &Path) -> String {
+/// Returns a path as an argument.
+pub(crate) fn text(path: &Path) -> String {
     path.display().to_string()
 }
 

@@ -22,6 +22,7 @@ mod models;
 mod source;
 mod tidy;
 mod torture;
+mod ui;
 mod workspace;
 
 use std::process::ExitCode;
@@ -58,6 +59,7 @@ fn run(arguments: &[String]) -> Result<()> {
         "torture" => torture::run(&root, rest),
         "embedder" => embedder::run(&root, rest),
         "models" => models::run(&root, rest),
+        "ui" => ui::run(&root, rest),
         "help" | "--help" | "-h" => {
             println!("{}", help());
             Ok(())
@@ -86,6 +88,7 @@ cargo xtask COMMAND
   torture      kills, power cuts, failures and damage, in release builds: NAME [ARGUMENTS], or --list
   embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]
   models       weights of transformers, which are no part of mnemal: list, or fetch NAME --to FOLDER
+  ui           builds the web UI, compares it with what is committed, and drives it in Chromium: [FOLDER] for screenshots
   dist         packages, from the program built with the profile `dist`: [--out FOLDER] [--program FILE] [--check]
                and some of these, or `packages` for those of this platform, or `index` for the last three:
 {}",

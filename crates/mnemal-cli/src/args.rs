@@ -38,7 +38,7 @@ pub(crate) use self::model::Model;
 pub(crate) use self::models::Models;
 pub(crate) use self::pages::{Completions, Man};
 pub(crate) use self::rebuild::{Rebuild, Reindex};
-pub(crate) use self::serve::{Key, Serve};
+pub(crate) use self::serve::{Key, Serve, Ui};
 pub(crate) use self::session::{Session, SessionCompress};
 pub(crate) use self::setup::{Hook, Setup};
 pub(crate) use self::summary::Summary;
@@ -224,6 +224,8 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Serve all spaces to programs: HTTP, and the Model Context Protocol on the same port.
     Serve(Serve),
+    /// Open the web UI in the browser: of the server that runs, else of one that it starts.
+    Ui(Ui),
     /// Make, list and revoke the keys of programs.
     #[command(subcommand)]
     Key(Key),

@@ -43,6 +43,7 @@ mod space;
 mod status;
 mod summary;
 mod topic;
+mod ui;
 mod undo;
 mod verify;
 mod why;
@@ -107,7 +108,7 @@ pub(crate) async fn run_remote(meant: Result<(Global, Command), String>) -> Comm
 #[expect(clippy::too_many_lines, reason = "a table of the commands")]
 pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
     let Args { mut global, command } = args;
-    global.for_all |= matches!(command, Command::Serve(_));
+    global.for_all |= matches!(command, Command::Serve(_) | Command::Ui(_));
     if let Some(user) = &global.only_user {
         only_user::check(&command, user)?;
     }
@@ -214,6 +215,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Check(call) => check::run(&global, &call, output).await,
         Command::Status => Box::pin(status::run(&global, output)).await,
         Command::Serve(call) => serve::run(&global, &call, output).await,
+        Command::Ui(call) => ui::run(&global, &call, output).await,
         Command::Key(call) => key::run(&global, call, output),
         Command::Audit(Audit { verb: Some(AuditVerb::Verify) }) => audit::verify(&global, output),
         Command::Audit(Audit { verb: None }) => {

@@ -117,6 +117,7 @@ const HERE: &[&str] = &[
     "space rm a",
     "space set a --always-on",
     "space show a",
+    "ui",
     "verify-receipt file",
 ];
 

@@ -53,6 +53,7 @@ pub(crate) fn through(
             | Command::Models(_)
             | Command::Demo
             | Command::Health(_)
+            | Command::Ui(_)
             | Command::Completions(_)
             | Command::Man(_)
     ) {
@@ -87,6 +88,28 @@ pub(crate) fn is_ready(url: &str) -> Result<String> {
             Err(Error::new(ErrorKind::Unavailable, what).into())
         }
     }
+}
+
+/// Asks a server for a code that logs a browser in, with the key for that server.
+///
+/// # Errors
+/// `Unavailable` when it cannot be reached, or refuses; those of [`ServerAddress::named`] and [`ServerAddress::key`].
+pub(crate) fn login_code(url: &str) -> Result<String> {
+    let server = ServerAddress::named(url)?;
+    let key = server.key()?;
+    let key = key.map(|key| format!("authorization: Bearer {}\r\n", key.expose())).unwrap_or_default();
+    let mut connection = server.connected(CONNECT)?;
+    let (status, body) = connection
+        .send(&server.head("POST", "/v1/login/code", &key, 0), b"")
+        .and_then(|()| connection.answer())
+        .map_err(|cause| server.unreachable(cause))?;
+    let told: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let text = |field: &str| told.get(field).and_then(Value::as_str).map(str::to_owned);
+    if let Some(code) = text("code").filter(|_| status == 200) {
+        return Ok(code);
+    }
+    let detail = text("detail").unwrap_or_else(|| format!("it answers {status}"));
+    Err(Error::new(ErrorKind::Conflict, format!("the server {url} logs nobody in: {detail}")).into())
 }
 
 /// Returns the version of the mnemal server at an address; `None` when something else is there, or nothing answers at once.

@@ -16,7 +16,7 @@ const STACK: usize = 8 * 1_024 * 1_024;
 /// When the system provides no threads or no events.
 pub(crate) fn of(command: &Command) -> Result<Runtime> {
     match command {
-        Command::Serve(_) => threads(),
+        Command::Serve(_) | Command::Ui(_) => threads(),
         _ => Builder::new_current_thread().enable_all().thread_stack_size(STACK).build(),
     }
 }

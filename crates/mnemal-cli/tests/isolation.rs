@@ -128,6 +128,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("memory-tool", None), // reads stdin; it is called below
     ("mcp", None),         // its tools are called below
     ("serve", None),       // its routes have tests of their own
+    ("ui", None),          // opens the pages of the server, which ask its routes
     ("key create", None),  // keys of the server hold no words of a space
     ("key list", None),
     ("key revoke", None),

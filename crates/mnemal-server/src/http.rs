@@ -17,6 +17,7 @@ mod cursor;
 mod host;
 mod idempotency;
 mod jobs;
+mod login;
 mod mcp;
 mod middleware;
 mod openapi;
@@ -31,6 +32,8 @@ mod serve;
 mod socket;
 #[cfg(unix)]
 mod stdio_proxy;
+#[cfg(feature = "ui")]
+mod ui;
 mod user_scope;
 
 use crate::auth::Right;

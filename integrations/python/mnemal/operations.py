@@ -42,6 +42,14 @@ Block = TypedDict('Block', {
     "tokens": 'int',
 }, total=False)
 
+Caller = TypedDict('Caller', {
+    "class": 'str',
+    "id": 'str',
+    "rights": 'list[str]',
+    "spaces": 'list[str] | None',
+    "user": 'str | None',
+}, total=False)
+
 Categories = TypedDict('Categories', {
     "items": 'list[Category]',
 }, total=False)
@@ -474,6 +482,20 @@ Line = TypedDict('Line', {
     "source_event_ids": 'list[str]',
     "tokens": 'int',
     "trust": 'str',
+}, total=False)
+
+Login = TypedDict('Login', {
+    "code": 'str | None',
+    "key": 'str | None',
+}, total=False)
+
+LoginCode = TypedDict('LoginCode', {
+    "code": 'str',
+    "expires_at": 'str',
+}, total=False)
+
+Logout = TypedDict('Logout', {
+    "ended": 'bool',
 }, total=False)
 
 Mem0Add = TypedDict('Mem0Add', {
@@ -1989,6 +2011,46 @@ class Operations:
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
             query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+        )
+
+    def login(
+        self,
+        *,
+        code: str | None = None,
+        key: str | None = None,
+    ) -> Caller:
+        """Begins the session of a browser, with a one-time code or a key; the answer sets a cookie."""
+        return self._call(
+            "POST",
+            _path("/v1/login"),
+            body={"code": code, "key": key},
+        )
+
+    def login_code(
+        self,
+    ) -> LoginCode:
+        """Makes a code that logs a browser in as the holder of this key, once and within a minute."""
+        return self._call(
+            "POST",
+            _path("/v1/login/code"),
+        )
+
+    def login_get(
+        self,
+    ) -> Caller:
+        """Who asks, and what it may do."""
+        return self._call(
+            "GET",
+            _path("/v1/login"),
+        )
+
+    def logout(
+        self,
+    ) -> Logout:
+        """Ends the session of a browser."""
+        return self._call(
+            "DELETE",
+            _path("/v1/login"),
         )
 
     def mem0_add(
@@ -3823,6 +3885,46 @@ class AsyncOperations:
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
             query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+        )
+
+    async def login(
+        self,
+        *,
+        code: str | None = None,
+        key: str | None = None,
+    ) -> Caller:
+        """Begins the session of a browser, with a one-time code or a key; the answer sets a cookie."""
+        return await self._call(
+            "POST",
+            _path("/v1/login"),
+            body={"code": code, "key": key},
+        )
+
+    async def login_code(
+        self,
+    ) -> LoginCode:
+        """Makes a code that logs a browser in as the holder of this key, once and within a minute."""
+        return await self._call(
+            "POST",
+            _path("/v1/login/code"),
+        )
+
+    async def login_get(
+        self,
+    ) -> Caller:
+        """Who asks, and what it may do."""
+        return await self._call(
+            "GET",
+            _path("/v1/login"),
+        )
+
+    async def logout(
+        self,
+    ) -> Logout:
+        """Ends the session of a browser."""
+        return await self._call(
+            "DELETE",
+            _path("/v1/login"),
         )
 
     async def mem0_add(

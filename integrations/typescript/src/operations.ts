@@ -59,6 +59,20 @@ export interface Block {
   tokens: number;
 }
 
+/** Who asks. */
+export interface Caller {
+  /** `app` or `agent`. */
+  class: string;
+  /** The public name of the key; `local` for the key of this machine, `open` where no key is asked for. */
+  id: string;
+  /** What it may do. */
+  rights: Array<string>;
+  /** Where; `null` for all spaces. */
+  spaces?: Array<string> | null;
+  /** The one user whose memory it opens. */
+  user?: string | null;
+}
+
 /** Categories. */
 export interface Categories {
   /** By name. */
@@ -825,6 +839,28 @@ export interface Line {
   tokens: number;
   /** How far it may be believed. */
   trust: string;
+}
+
+/** What a browser shows; one of both. */
+export interface Login {
+  /** A one-time code. */
+  code?: string | null;
+  /** A key. */
+  key?: string | null;
+}
+
+/** A one-time code. */
+export interface LoginCode {
+  /** The code, for `/ui/#code=…` or `POST /v1/login`. */
+  code: string;
+  /** Until when it can be used. */
+  expires_at: string;
+}
+
+/** The end of a session. */
+export interface Logout {
+  /** Whether the browser had a session. */
+  ended: boolean;
 }
 
 /** Turns that are to be remembered. */
@@ -2339,6 +2375,26 @@ export abstract class Operations {
   /** What was learnt, by what it weighs. */
   learningList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
     return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/learnings`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
+  }
+
+  /** Begins the session of a browser, with a one-time code or a key; the answer sets a cookie. */
+  login(given: { code?: string | null; key?: string | null } = {}): Promise<Caller> {
+    return this.call<Caller>('POST', `/v1/login`, { body: { code: given.code, key: given.key } });
+  }
+
+  /** Makes a code that logs a browser in as the holder of this key, once and within a minute. */
+  loginCode(): Promise<LoginCode> {
+    return this.call<LoginCode>('POST', `/v1/login/code`, {  });
+  }
+
+  /** Who asks, and what it may do. */
+  loginGet(): Promise<Caller> {
+    return this.call<Caller>('GET', `/v1/login`, {  });
+  }
+
+  /** Ends the session of a browser. */
+  logout(): Promise<Logout> {
+    return this.call<Logout>('DELETE', `/v1/login`, {  });
   }
 
   /** Stores what turns say. */

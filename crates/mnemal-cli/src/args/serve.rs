@@ -1,4 +1,4 @@
-//! `serve`, `key`.
+//! `serve`, `ui`, `key`.
 
 use std::net::SocketAddr;
 
@@ -19,6 +19,14 @@ pub(crate) struct Serve {
     /// Let everybody on this machine in, without a key.
     #[arg(long)]
     pub(crate) no_auth: bool,
+}
+
+/// `ui`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Ui {
+    /// Only print the link, which logs one browser in, once and within a minute.
+    #[arg(long)]
+    pub(crate) print: bool,
 }
 
 /// `key`.

@@ -25,8 +25,21 @@ use crate::paths::SpacePaths;
 use crate::remote_command::{RemoteCommand, grant};
 use crate::{config, paths};
 
+/// What is done when the server listens, with its address.
+pub(super) type WhenReady<'a> = &'a (dyn Fn(&Server, SocketAddr) -> Result<()> + Sync);
+
 /// Serves all spaces of the data directory until it is stopped.
 pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Result<u8> {
+    run_then(global, call, output, &|_server, _address| Ok(())).await
+}
+
+/// As [`run`], and does something when the server listens.
+pub(super) async fn run_then(
+    global: &Global,
+    call: &Serve,
+    output: &Output,
+    ready: WhenReady<'_>,
+) -> Result<u8> {
     if !config::is_on(global)? {
         return Err(
             Error::invalid("memory is switched off by `memory.enabled`: there is nothing to serve").into()
@@ -68,6 +81,7 @@ pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Resul
     let address = port.local_addr().context("the socket has no address")?;
     output.say(&format!("serving http://{address}/v1, MCP at http://{address}/mcp/SPACE"));
     let listeners = if has_socket { with_socket(port, global, output)? } else { port.into() };
+    ready(&server, address)?;
     server.serve(listeners, told_to_end()).await?;
     Ok(0)
 }

@@ -11,7 +11,7 @@ use mnemal_core::{ErrorKind, SpaceId, Timestamp, UserId, Zone};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 
-use crate::auth::{KeyClass, Principal, Right};
+use crate::auth::{Credential, KeyClass, Principal, Right};
 use crate::http::cursor::Page;
 use crate::http::host::Host;
 use crate::http::problem::Problem;
@@ -25,6 +25,10 @@ pub(crate) const CHANNEL: &str = "http";
 pub(crate) struct Call {
     pub(crate) host: Arc<Host>,
     pub(crate) principal: Principal,
+    /// What the headers show to prove who asks; a session is no part of it.
+    pub(crate) credential: Option<Credential>,
+    /// The session token of a browser.
+    pub(crate) session: Option<String>,
     pub(crate) operation: &'static str,
     /// The one user that the request is limited to: the key's, or that of the request.
     pub(crate) user: Option<UserId>,

@@ -12,7 +12,7 @@ use mnemal::{Memory, Spaces};
 use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
 use tokio::sync::{Semaphore, watch};
 
-use crate::auth::{Keyring, Principal, Secret};
+use crate::auth::{BrowserSessions, Credential, Keyring, Principal, Secret};
 use crate::http::blocking_stream::StreamTurns;
 use crate::http::idempotency::IdempotencyCache;
 use crate::http::jobs::Jobs;
@@ -66,6 +66,8 @@ pub(crate) struct Host {
     pub(crate) metrics: Metrics,
     pub(crate) idempotency: IdempotencyCache,
     pub(crate) jobs: Jobs,
+    /// Logins of browsers.
+    pub(crate) browsers: BrowserSessions,
     /// Whether the server is shutting down.
     pub(crate) ending: watch::Sender<bool>,
     tended: Mutex<HashMap<SpaceId, UpkeepState>>,
@@ -102,6 +104,7 @@ impl Host {
             metrics: Metrics::default(),
             idempotency: IdempotencyCache::default(),
             jobs: Jobs::default(),
+            browsers: BrowserSessions::default(),
             ending: watch::Sender::new(false),
             tended: Mutex::default(),
             always_on: Mutex::default(),
@@ -165,19 +168,26 @@ impl Host {
 
     /// Returns the principal of a request; without a key an anonymous one, if authentication is off.
     pub(crate) fn principal(&self, headers: &HeaderMap, known: &Extensions) -> Result<Principal, Problem> {
-        let refused = |detail: &str| Problem::new("unauthenticated", detail);
+        self.principal_of(&self.credential(headers, known)?)
+    }
+
+    /// Returns what a request shows to prove who asks.
+    ///
+    /// # Errors
+    /// `unauthenticated` when it shows nothing, or no key.
+    pub(crate) fn credential(&self, headers: &HeaderMap, known: &Extensions) -> Result<Credential, Problem> {
         if self.access.mode == AuthMode::None {
-            return Ok(Principal::owner("open"));
+            return Ok(Credential::Open);
         }
         let header = headers.get(header::AUTHORIZATION).and_then(|header| header.to_str().ok());
         if header.is_none() && known.get::<SocketPeer>().is_some() {
-            return Ok(Principal::owner("local"));
+            return Ok(Credential::LocalProcess);
         }
         // Clients of mem0 send their key in this header.
         let other = headers.get("x-api-key").and_then(|key| key.to_str().ok());
         let secret = match (header, other.filter(|_| self.settings.compat.mem0)) {
             (None, Some(key)) => Secret::parse(key),
-            (None, None) => return Err(refused("there is no key in the request")),
+            (None, None) => return Err(unauthenticated("there is no key in the request")),
             (Some(header), _) => {
                 let (scheme, key) = header.split_once(' ').unwrap_or_default();
                 // Clients of mem0 use this scheme.
@@ -185,14 +195,26 @@ impl Host {
                 Secret::parse(key).filter(|_| is_token || scheme.eq_ignore_ascii_case("bearer"))
             }
         };
-        let secret = secret.ok_or_else(|| refused("this is no key"))?;
+        secret.map(Credential::Key).ok_or_else(|| unauthenticated("this is no key"))
+    }
+
+    /// Returns the principal of a credential.
+    ///
+    /// # Errors
+    /// `unauthenticated` for a key that is unknown, over or revoked.
+    pub(crate) fn principal_of(&self, credential: &Credential) -> Result<Principal, Problem> {
+        let secret = match credential {
+            Credential::Open => return Ok(Principal::owner("open")),
+            Credential::LocalProcess => return Ok(Principal::owner("local")),
+            Credential::Key(secret) => secret,
+        };
         if let Some(local) = &self.access.local
             && secret.is_of(&local.digest())
         {
             return Ok(Principal::owner("local"));
         }
-        let known = self.access.keyring.principal(&secret, self.now())?;
-        known.ok_or_else(|| refused("this key is not known, has expired, or was revoked"))
+        let known = self.access.keyring.principal(secret, self.now())?;
+        known.ok_or_else(|| unauthenticated("this key is not known, has expired, or was revoked"))
     }
 
     /// Returns the spaces with recent requests.
@@ -351,4 +373,8 @@ impl Host {
     fn upkeep_states(&self) -> MutexGuard<'_, HashMap<SpaceId, UpkeepState>> {
         self.tended.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn unauthenticated(detail: &str) -> Problem {
+    Problem::new("unauthenticated", detail)
 }

@@ -18,7 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tower::ServiceExt as _;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::auth::{Principal, Right};
+use crate::auth::{Credential, Principal, Right};
 use crate::http::call::{Call, no_space};
 use crate::http::host::{Access, Host, SocketPeer};
 use crate::http::idempotency::RequestKey;
@@ -28,7 +28,9 @@ use crate::http::reply::Reply;
 use crate::http::route::{Authorization, Label, RequestBody, Route};
 #[cfg(unix)]
 use crate::http::stdio_proxy::{self, ProxyTargets};
-use crate::http::{body, mcp, route, user_scope};
+#[cfg(feature = "ui")]
+use crate::http::ui;
+use crate::http::{body, login, mcp, route, user_scope};
 use crate::settings::{AuthMode, ServerSettings};
 
 /// Maximum length of an address. Source: own default, that of common servers.
@@ -45,6 +47,8 @@ pub(crate) const TIME_ZONE: &str = "time-zone";
 /// The header that identifies a bot.
 const BOT: &str = "x-bot-id";
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Metric label of the files of the UI.
+pub(super) const FILES_LABEL: &str = "/ui";
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A server over all spaces of an installation; cheap to clone.
@@ -101,6 +105,16 @@ impl Server {
         self
     }
 
+    /// Returns a code that logs one browser in with all rights, once and within a minute.
+    ///
+    /// # Errors
+    /// `Unavailable` when the operating system has no randomness.
+    pub fn login_code(&self) -> Result<String> {
+        let credential = Credential::LocalProcess;
+        let code = self.host.browsers.issue_code(credential, self.host.clock.monotonic())?;
+        Ok(code.expose().to_owned())
+    }
+
     /// Answers a request.
     pub async fn answer<B>(&self, request: hyper::Request<B>) -> Response
     where
@@ -133,7 +147,10 @@ impl Server {
         if let Ok(id) = HeaderValue::from_str(&id) {
             headers.insert(REQUEST_ID, id);
         }
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Answers of the API hold memory; the files of the UI do not, and are asked for again only when they have changed.
+        if label != FILES_LABEL {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        }
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         response
     }
@@ -144,15 +161,15 @@ impl Server {
         if length > LONGEST_URI {
             return Err(Problem::new("uri_too_long", format!("an address has at most {LONGEST_URI} bytes")));
         }
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let host = host.or_else(|| uri.authority().map(hyper::http::uri::Authority::as_str));
+        let host = login::authority(uri, headers);
         if !host.is_some_and(|host| self.answers_to(name_of(host))) {
             return Err(Problem::new("host_forbidden", "the server does not answer to this name"));
         }
         let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
         let origin = origin.to_str().unwrap_or_default();
-        let is_own = origin.strip_prefix("http://").is_some_and(|authority| Some(authority) == host);
-        if is_own || self.host.settings.cors_origins.iter().any(|allowed| allowed == origin) {
+        if login::is_own_origin(origin, host)
+            || self.host.settings.cors_origins.iter().any(|allowed| allowed == origin)
+        {
             return Ok(());
         }
         Err(Problem::new("origin_forbidden", "pages of this origin may not ask"))
@@ -178,6 +195,10 @@ impl Server {
 /// Builds the router of everything that is served.
 fn router(host: &Arc<Host>) -> Router {
     let mut router = route::router(host);
+    #[cfg(feature = "ui")]
+    {
+        router = router.merge(ui::router());
+    }
     let told = Arc::clone(host);
     if host.settings.mcp {
         router = router.merge(mcp::router(host));
@@ -243,6 +264,8 @@ pub(crate) async fn called(
     let mut call = Call {
         host: Arc::clone(host),
         principal,
+        credential: host.credential(headers, request.extensions()).ok(),
+        session: login::token(host, headers).map(str::to_owned),
         operation: route.operation,
         user,
         query,
@@ -361,7 +384,7 @@ async fn run_handler(route: &Route, call: Call) -> Result<Reply, Problem> {
 ///
 /// A space that the key may not access is treated as missing.
 fn let_in(host: &Host, route: &Route, path: &[String], request: &Request) -> Result<Principal, Problem> {
-    let principal = host.principal(request.headers(), request.extensions());
+    let principal = login::credential(host, request).and_then(|shown| host.principal_of(&shown));
     let Authorization::Right(right) = route.needs else {
         let nobody = || Principal { rights: crate::auth::Rights::default(), ..Principal::owner("nobody") };
         return Ok(principal.unwrap_or_else(|_| nobody()));

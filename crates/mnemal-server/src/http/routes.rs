@@ -7,6 +7,7 @@ mod events;
 mod forget;
 mod graph;
 mod keys;
+mod login;
 mod mem0;
 mod memories;
 mod memory_tool;
@@ -29,6 +30,7 @@ pub(crate) fn routes() -> Vec<Route> {
     [
         operations::routes(),
         keys::routes(),
+        login::routes(),
         spaces::routes(),
         events::routes(),
         memories::routes(),

@@ -15,6 +15,8 @@ mod errors;
 #[cfg(test)]
 mod flows;
 #[cfg(test)]
+mod login;
+#[cfg(test)]
 mod mcp;
 #[cfg(test)]
 mod mem0;

@@ -426,3 +426,23 @@ async fn a_memory_whose_end_is_over_is_not_found_by_its_key_and_says_so_by_its_i
     let row = api.get(&format!("memories/{}", stored.event)).await.of(200);
     assert_eq!(row["status"], "expired");
 }
+
+#[tokio::test]
+async fn every_list_of_an_empty_space_is_empty() {
+    let api = Api::new();
+    api.as_key(&api.local, "POST", "/v1/spaces", json!({"name": "demo"})).await.of(201);
+    for list in [
+        "events",
+        "sessions",
+        "memories",
+        "learnings",
+        "preferences",
+        "insights",
+        "facts",
+        "topics",
+        "summaries",
+    ] {
+        assert_eq!(api.get(list).await.of(200)["items"], json!([]), "{list}");
+    }
+    api.get("summaries?key=session:none").await.of(404);
+}

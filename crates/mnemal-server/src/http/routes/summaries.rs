@@ -1,7 +1,7 @@
 //! Summaries: of the space, a channel, a session, a day.
 
 use mnemal::summaries::SummaryState;
-use mnemal_core::NodePath;
+use mnemal_core::{ErrorKind, NodePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +94,12 @@ async fn list(call: Call) -> Result<Reply, Problem> {
     let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
     let path: NodePath = query.key.as_deref().unwrap_or("root").parse()?;
     let stale = memory.admin().engine().refresh_summaries().await?;
-    let found = memory.summaries().stored_tree(&path, DEPTH).await?.value;
+    let found = match memory.summaries().stored_tree(&path, DEPTH).await {
+        Ok(found) => found.value,
+        // Nothing was said yet: the list is empty, as every list of an empty space.
+        Err(error) if error.kind() == ErrorKind::NotFound && query.key.is_none() => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
     let (items, next_cursor) = page.page_of(&memory, found.iter().map(SummaryForm::new));
     Reply::ok(&PageForm { items, next_cursor, gaps: gaps(&stale) })
 }

@@ -1,0 +1,167 @@
+/** Requests to the server, and who is logged in. The session is a cookie that no script reads. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+import { Operations, type Gap, type Memory, type Options } from '../../integrations/typescript/src/operations';
+
+/** A refusal of the server, or that it did not answer. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly detail: string,
+    readonly hint: string | undefined,
+  ) {
+    super(detail);
+  }
+}
+
+/** The event of the window by which a request says that nobody is logged in. */
+export const LOGGED_OUT = 'mnemal-logged-out';
+
+/** The zone of the reader's days, where the browser knows it. */
+const ZONE = [Intl.DateTimeFormat().resolvedOptions().timeZone].find((zone) => zone && zone !== 'Etc/Unknown');
+
+class Api extends Operations {
+  protected async call<T>(method: string, path: string, options: Options): Promise<T> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(options.query ?? {})) {
+      if (value !== undefined && value !== '') query.set(name, String(value));
+    }
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (ZONE) headers['time-zone'] = ZONE;
+    if (options.idempotencyKey) headers['idempotency-key'] = options.idempotencyKey;
+    let body: string | undefined;
+    if (options.lines) [body, headers['content-type']] = options.lines;
+    else if (options.body) [body, headers['content-type']] = [JSON.stringify(options.body), 'application/json'];
+    const search = query.size > 0 ? `?${query}` : '';
+    let response: Response;
+    try {
+      response = await fetch(path + search, { method, headers, ...(body === undefined ? {} : { body }) });
+    } catch {
+      throw new Refusal(0, 'unreachable', 'The server does not answer.', 'Is `mnemal serve` still running?');
+    }
+    const text = await response.text();
+    if (!response.ok) {
+      const refusal = parseRefusal(response.status, text);
+      if (refusal.status === 401) window.dispatchEvent(new Event(LOGGED_OUT));
+      throw refusal;
+    }
+    return (options.asText ? text : JSON.parse(text)) as T;
+  }
+}
+
+function parseRefusal(status: number, text: string): Refusal {
+  try {
+    const said = JSON.parse(text) as { code?: string; title?: string; detail?: string; hint?: string };
+    return new Refusal(status, said.code ?? 'unknown', said.detail ?? said.title ?? text, said.hint);
+  } catch {
+    return new Refusal(status, 'unknown', text.slice(0, 200) || `The server answers ${status}.`, undefined);
+  }
+}
+
+/** Every operation of the server. */
+export const api = new Api();
+
+/** Whether the browser can say which words a person saw; on plain HTTP only loopback has what this needs. */
+export const canConfirm = Boolean(globalThis.crypto?.subtle);
+
+/** Confirms the very words of a memory that a person has before him. */
+export async function confirm(space: string, memory: Memory): Promise<unknown> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(memory.content));
+  const sha256 = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return api.memoryConfirm(space, memory.id, { sha256 });
+}
+
+/** Anything that a request failed with, as a refusal. */
+export function refusal(error: unknown): Refusal {
+  return error instanceof Refusal ? error : new Refusal(0, 'internal', String(error), undefined);
+}
+
+/** What a request gave, or why it gave nothing. */
+export interface Load<T> {
+  data: T | undefined;
+  error: Refusal | undefined;
+  isLoading: boolean;
+  reload: () => void;
+}
+
+/** Loads when `inputs` change; what was loaded before stays until then. `undefined` in place of a request loads nothing. */
+export function useLoad<T>(request: (() => Promise<T>) | undefined, inputs: unknown[]): Load<T> {
+  const [state, setState] = useState<{ data?: T; error?: Refusal; isLoading: boolean }>({ isLoading: Boolean(request) });
+  const [round, setRound] = useState(0);
+  const latest = useRef(0);
+  useEffect(() => {
+    const mine = ++latest.current;
+    if (!request) {
+      setState({ isLoading: false });
+      return;
+    }
+    setState((before) => ({ ...before, isLoading: true }));
+    request().then(
+      (data) => mine === latest.current && setState({ data, isLoading: false }),
+      (error: unknown) => mine === latest.current && setState({ error: refusal(error), isLoading: false }),
+    );
+  }, [...inputs, round]);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  return { data: state.data, error: state.error, isLoading: state.isLoading, reload };
+}
+
+/** A page of a list. */
+interface PageOf<T> {
+  items: T[];
+  next_cursor?: string | null;
+  gaps?: Gap[];
+}
+
+/** Loads a list page by page. */
+export function usePages<T>(request: ((cursor?: string) => Promise<PageOf<T>>) | undefined, inputs: unknown[]) {
+  const [more, setMore] = useState<PageOf<T>>({ items: [] });
+  const [error, setError] = useState<Refusal>();
+  const first = useLoad(request && (() => request()), inputs);
+  useEffect(() => {
+    setMore({ items: [] });
+    setError(undefined);
+  }, [first.data]);
+  const next = more.items.length > 0 ? more.next_cursor : first.data?.next_cursor;
+  const loadMore = async () => {
+    if (!request || !next) return;
+    try {
+      const page = await request(next);
+      setMore((before) => ({ ...page, items: [...before.items, ...page.items] }));
+    } catch (failed) {
+      setError(refusal(failed));
+    }
+  };
+  return {
+    ...first,
+    error: first.error ?? error,
+    items: first.data && [...first.data.items, ...more.items],
+    gaps: first.data?.gaps ?? [],
+    loadMore: next ? loadMore : undefined,
+  };
+}
+
+/** Counts up, at most twice a second, when something is stored or changed in a space. */
+export function useLive(space: string): { tick: number; isLive: boolean } {
+  const [tick, setTick] = useState(0);
+  const [isLive, setLive] = useState(false);
+  useEffect(() => {
+    if (!space) return;
+    const source = new EventSource(`/v1/spaces/${encodeURIComponent(space)}/stream`);
+    let waiting: number | undefined;
+    const note = () => {
+      waiting ??= window.setTimeout(() => {
+        waiting = undefined;
+        setTick((before) => before + 1);
+      }, 500);
+    };
+    for (const name of ['event.stored', 'memory.changed', 'dream.finished']) source.addEventListener(name, note);
+    source.onopen = () => setLive(true);
+    source.onerror = () => setLive(false);
+    return () => {
+      source.close();
+      clearTimeout(waiting);
+    };
+  }, [space]);
+  return { tick, isLive };
+}

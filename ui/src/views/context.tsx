@@ -1,0 +1,258 @@
+/** Context preview: the exact text that an agent would be given, what it costs, and why each line is in it. */
+import { useEffect, useState } from 'preact/hooks';
+
+import type { Context, Section } from '../../../integrations/typescript/src/operations';
+import { api, useLoad } from '../api';
+import type { View } from '../main';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Trust, number, score } from '../parts';
+import { RecordLink, because, reason } from '../record';
+import { setParams } from '../route';
+
+/** The budget without a choice, in tokens, as that of the server. */
+const BUDGET = 4000;
+/** Budgets of the comparison, in tokens. */
+const BUDGETS = [250, 500, 1000, 2000, 4000, 8000];
+
+/** A context with the milliseconds that this page waited for it. */
+interface Measurement {
+  context: Context;
+  took: number;
+}
+
+async function measure(request: () => Promise<Context>): Promise<Measurement> {
+  const began = performance.now();
+  const context = await request();
+  return { context, took: Math.round(performance.now() - began) };
+}
+
+function BudgetBar({ context }: { context: Context }) {
+  const used = context.sections.filter((section) => section.used > 0);
+  const inSections = used.reduce((sum, section) => sum + section.used, 0);
+  const most = Math.max(1, context.budget);
+  const rest = Math.max(0, context.tokens - inSections);
+  const parts: Array<[string, number]> = [...used.map((one): [string, number] => [one.name, one.used]), ['frame', rest]];
+  return (
+    <>
+      <div class="stack tall" role="img" aria-label={`${context.tokens} of ${context.budget} tokens`}>
+        {parts.map(([name, tokens], place) => (
+          <span key={name} class={`s${place % 8}`} style={{ width: `${(tokens / most) * 100}%` }} title={`${name}: ${tokens}`} />
+        ))}
+      </div>
+      <ul class="legend">
+        {parts.map(([name, tokens], place) => (
+          <li key={name}>
+            <span class={`dot s${place % 8}`} /> {name} <span class="num">{number(tokens)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The words of a record. */
+export function Words({ space, id }: { space: string; id: string }) {
+  const why = useLoad(() => api.why(space, id), [space, id]);
+  return <p class="said">{why.data?.text ?? (why.error ? id : '…')}</p>;
+}
+
+function Lines({ space, section, receipt }: { space: string; section: Section; receipt: string }) {
+  return (
+    <>
+      <h3>
+        {section.name} <span class="muted num">{number(section.used)} tokens</span>
+      </h3>
+      <ul class="list">
+        {section.items.map((line) => (
+          <li key={line.id} class="line">
+            <Words space={space} id={line.id} />
+            <span class="meta">
+              <Badge tone="good">{because(line)}</Badge> {line.kind} of <Trust trust={line.trust} />{' '}
+              <span class="num">{line.tokens}</span> tokens
+              {line.score > 0 && (
+                <>
+                  {' '}
+                  · score <span class="num">{score(line.score)}</span>
+                </>
+              )}{' '}
+              ·{' '}
+              <RecordLink id={line.id} receipt={receipt}>
+                the sentence
+              </RecordLink>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** How many lines and tokens a context has at other budgets: a bar for each. */
+function ByBudget({ space, query }: { space: string; query: string }) {
+  const load = useLoad(
+    () =>
+      Promise.all(
+        BUDGETS.map((budget_tokens) => api.context(space, { query, budget_tokens, skip_injected: false })),
+      ),
+    [space, query],
+  );
+  return (
+    <LoadView load={load}>
+      {(contexts) => {
+        const rows = contexts.map((context) => ({
+          budget: context.budget,
+          tokens: context.tokens,
+          lines: context.sections.reduce((sum, section) => sum + section.items.length, 0),
+        }));
+        const most = Math.max(1, ...rows.map((row) => row.lines));
+        return (
+          <table class="bars">
+            <thead>
+              <tr>
+                <th>Budget</th>
+                <th>Lines</th>
+                <th class="num">Tokens</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.budget}>
+                  <td class="num">{number(row.budget)}</td>
+                  <td>
+                    <span class="bar-cell">
+                      <span class="s0" style={{ width: `${(row.lines / most) * 100}%` }} />
+                    </span>{' '}
+                    <span class="num">{row.lines}</span>
+                  </td>
+                  <td class="num">{number(row.tokens)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        );
+      }}
+    </LoadView>
+  );
+}
+
+/** Whether the account of a context holds against the log. */
+function Verify({ space, context }: { space: string; context: Context }) {
+  const [told, setTold] = useState('');
+  const check = async () => {
+    const found = await api.recallVerify(space, context.recall_id, { text: context.text });
+    setTold(found.holds ? `It holds: ${found.resolved} of ${found.lines} lines found in the log.` : found.findings.join(' '));
+  };
+  return (
+    <>
+      <Action work={check}>Check the receipt</Action>
+      {told && <span role="status">{told}</span>}
+    </>
+  );
+}
+
+export function ContextPreview({ space, params }: View) {
+  const asked = params.get('q') ?? '';
+  const budget = Number(params.get('budget')) || BUDGET;
+  const session = params.get('session') ?? '';
+  const [query, setQuery] = useState(asked);
+  const [tokens, setTokens] = useState(String(budget));
+  const [isCompared, compare] = useState(false);
+  const [isCopied, setCopied] = useState(false);
+  const [isAsked, setIsAsked] = useState(Boolean(asked));
+  useEffect(() => {
+    setQuery(asked);
+    compare(false);
+    setCopied(false);
+  }, [asked]);
+  const request = () =>
+    measure(() =>
+      api.context(space, {
+        query: asked || null, budget_tokens: budget, session: session || null, explain: true, skip_injected: Boolean(session),
+      }),
+    );
+  const load = useLoad(isAsked ? request : undefined, [space, asked, budget, session, isAsked]);
+  return (
+    <>
+      <form
+        class="ask"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setIsAsked(true);
+          setParams({ q: query.trim(), budget: tokens === String(BUDGET) ? undefined : tokens });
+        }}
+      >
+        <Field label="What the turn is about">
+          <input type="search" value={query} autofocus onInput={(event) => setQuery(event.currentTarget.value)} />
+        </Field>
+        <Field label="Budget in tokens">
+          <input type="number" min={50} max={100000} value={tokens} onInput={(event) => setTokens(event.currentTarget.value)} />
+        </Field>
+        <Field label="Conversation">
+          <input value={session} placeholder="none" onChange={(event) => setParams({ session: event.currentTarget.value })} />
+        </Field>
+        <button class="primary">Assemble</button>
+      </form>
+      {!isAsked && <Empty>Assemble a context, and read exactly what an agent would be given for that turn.</Empty>}
+      <LoadView load={load}>
+        {({ context, took }) => (
+          <>
+            <Gaps gaps={context.gaps} />
+            <p class="cost" role="status">
+              <strong class="num">{number(context.tokens)}</strong> of <span class="num">{number(context.budget)}</span>{' '}
+              tokens · <span class="num">{took}</span> ms
+              {context.no_match && <Badge tone="warn">nothing that is known answers it</Badge>}
+            </p>
+            <BudgetBar context={context} />
+            <div class="columns wide">
+              <section>
+                <h2>Exact text</h2>
+                <pre class="exact" tabIndex={0} aria-label="Exact text">{context.text}</pre>
+                <div class="row">
+                  <Action work={async () => {
+                    await navigator.clipboard.writeText(context.text);
+                    setCopied(true);
+                  }}>
+                    {isCopied ? 'Copied' : 'Copy'}
+                  </Action>
+                  <Verify space={space} context={context} />
+                </div>
+                <h2>By budget</h2>
+                {isCompared ? (
+                  <ByBudget space={space} query={asked} />
+                ) : (
+                  <button type="button" onClick={() => compare(true)}>
+                    Compare budgets
+                  </button>
+                )}
+              </section>
+              <section>
+                <h2>Why each line is in it</h2>
+                <p class="meta">
+                  Receipt <code>{context.recall_id}</code>
+                </p>
+                {context.sections.filter((one) => one.items.length > 0).map((one) => (
+                  <Lines key={one.name} space={space} section={one} receipt={context.recall_id} />
+                ))}
+                {context.tokens === 0 && <Empty>The context is empty.</Empty>}
+                <h2>Left out</h2>
+                {context.omitted.length === 0 && <Empty>Nothing that was considered is left out.</Empty>}
+                <ul class="list">
+                  {context.omitted.map((one, place) => (
+                    <li key={place} class="line">
+                      <Words space={space} id={one.id} />
+                      <span class="meta">
+                        <Badge tone="warn">{reason(one)}</Badge> {one.kind}, considered for {one.section} ·{' '}
+                        <RecordLink id={one.id} receipt={context.recall_id}>
+                          the sentence
+                        </RecordLink>
+                      </span>
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            </div>
+          </>
+        )}
+      </LoadView>
+    </>
+  );
+}

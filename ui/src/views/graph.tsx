@@ -1,0 +1,281 @@
+/** Graph: somebody or something with what surrounds it, as it was on a day; merging two names for one, with undo. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+
+import type { Entity, Fact, Graph as Drawn } from '../../../integrations/typescript/src/operations';
+import { api, useLoad } from '../api';
+import type { View } from '../main';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Select, Status, Time, Trust, number } from '../parts';
+import { RecordLink } from '../record';
+import { setParams } from '../route';
+
+/** Most edges that are drawn. */
+const MOST_EDGES = 200;
+const DAY = 86_400_000;
+
+type Places = Map<string, { x: number; y: number }>;
+
+/** Where an edge leads, when it leads to somebody or something. */
+function target(fact: Fact): string | undefined {
+  return (fact.object as { entity?: { id: string } }).entity?.id;
+}
+
+export function Graph({ space, params, tick, caller }: View) {
+  const center = params.get('center') ?? '';
+  const depth = params.get('depth') ?? '1';
+  const asOf = params.get('as_of') ?? '';
+  const [text, setText] = useState('');
+  const [q, setQ] = useState('');
+  const entities = useLoad(() => api.entityList(space, { q, limit: 50 }), [space, q, tick]);
+  const graph = useLoad(
+    center ? () => api.graphGet(space, { center, depth: Number(depth), as_of: asOf, limit: MOST_EDGES }) : undefined,
+    [space, center, depth, asOf, tick],
+  );
+  return (
+    <>
+      <form
+        class="ask"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setQ(text.trim());
+        }}
+      >
+        <Field label="Whom or what">
+          <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        </Field>
+        <Select label="How far" value={depth} options={[['1', '1 step'], ['2', '2 steps']]}
+          set={(value) => setParams({ depth: value === '1' ? undefined : value })} />
+        <button>Search</button>
+      </form>
+      <LoadView load={entities}>
+        {({ items, gaps }) => (
+          <>
+            <Gaps gaps={gaps} />
+            {items.length === 0 && <Empty>Nobody and nothing of that name is known{q ? '' : ' yet'}.</Empty>}
+            <ul class="chips" aria-label="Entities">
+              {items.map((entity) => (
+                <li key={entity.id}>
+                  <button type="button" aria-pressed={entity.id === center || entity.name === center}
+                    onClick={() => setParams({ center: entity.id, record: undefined })}>
+                    {entity.name} <span class="muted num">{number(entity.event_count)}</span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </LoadView>
+      {center && (
+        <>
+          <AsOf value={asOf} nodes={graph.data?.nodes ?? []} />
+          <div class="columns wide">
+            <section>
+              <LoadView load={graph}>
+                {(found) => (
+                  <>
+                    <Gaps gaps={found.gaps} />
+                    <Drawing graph={found} center={center} />
+                  </>
+                )}
+              </LoadView>
+            </section>
+            <Portrait key={center + asOf} space={space} id={center} asOf={asOf} all={entities.data?.items ?? []}
+              mayWrite={caller.rights.includes('write') || caller.rights.includes('admin')} changed={() => {
+                graph.reload();
+                entities.reload();
+              }} />
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+/** A slider over the days since the first of the nodes became known. */
+function AsOf({ value, nodes }: { value: string; nodes: Entity[] }) {
+  const today = Math.floor(Date.now() / DAY);
+  const [start, setStart] = useState(today - 30);
+  useEffect(() => {
+    const times = nodes.map((node) => Date.parse(node.first_seen ?? node.created_at)).filter((time) => !Number.isNaN(time));
+    if (times.length > 0) setStart((before) => Math.min(before, Math.floor(Math.min(...times) / DAY) - 1));
+  }, [nodes]);
+  const day = value ? Math.floor(Date.parse(value) / DAY) : today + 1;
+  const [shown, setShown] = useState(day);
+  useEffect(() => setShown(day), [day]);
+  const text = (at: number) => (at > today ? 'now' : new Date(at * DAY).toISOString().slice(0, 10));
+  return (
+    <label class="slider">
+      <span>
+        As of <strong>{text(shown)}</strong>
+      </span>
+      <input type="range" min={Math.min(start, day)} max={today + 1} value={shown} aria-valuetext={text(shown)}
+        onInput={(event) => setShown(Number(event.currentTarget.value))}
+        onChange={(event) => {
+          const at = Number(event.currentTarget.value);
+          setParams({ as_of: at > today ? undefined : text(at) });
+        }} />
+    </label>
+  );
+}
+
+/** Half the width and height of a drawing without nodes. */
+const SMALLEST = 160;
+
+function Drawing({ graph, center }: { graph: Drawn; center: string }) {
+  const [places, setPlaces] = useState<Places>();
+  const ids = graph.nodes.map((node) => node.id);
+  const middle = graph.nodes.find((node) => node.id === center || node.name === center)?.id ?? ids[0] ?? '';
+  const edges = graph.edges.filter((edge) => ids.includes(edge.subject.id) && ids.includes(target(edge) ?? ''));
+  useEffect(() => {
+    let isCurrent = true;
+    void import('../force').then((force) => {
+      const pairs = edges.map((edge): [string, string] => [edge.subject.id, target(edge) ?? '']);
+      if (isCurrent) setPlaces(force.places(ids, pairs, middle));
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [graph]);
+  const view = useMemo(() => {
+    const all = [...(places?.values() ?? [])];
+    const x = Math.max(SMALLEST, ...all.map((one) => Math.abs(one.x) + 70));
+    const y = Math.max(SMALLEST, ...all.map((one) => Math.abs(one.y) + 40));
+    return `${-x} ${-y} ${2 * x} ${2 * y}`;
+  }, [places]);
+  if (graph.nodes.length === 0) return <Empty>Nothing was known of it then.</Empty>;
+  if (!places) return null;
+  const at = (id: string) => places.get(id) ?? { x: 0, y: 0 };
+  return (
+    <>
+      <svg class="graph" viewBox={view} role="group" aria-label="Graph">
+        {edges.map((edge) => {
+          const [one, two] = [at(edge.subject.id), at(target(edge) ?? '')];
+          return (
+            <g key={edge.id} class={`edge ${edge.status}`}>
+              <line x1={one.x} y1={one.y} x2={two.x} y2={two.y} stroke-width={1 + 2.5 * edge.strength} />
+              <text x={(one.x + two.x) / 2} y={(one.y + two.y) / 2 - 4} aria-hidden="true">
+                {edge.predicate.replaceAll('_', ' ')}
+              </text>
+            </g>
+          );
+        })}
+        {graph.nodes.map((node) => {
+          const { x, y } = at(node.id);
+          const show = () => setParams({ center: node.id });
+          return (
+            <g key={node.id} class={`node ${node.id === middle ? 'center' : ''}`} transform={`translate(${x} ${y})`}
+              role="button" tabindex={0} aria-label={`${node.name}, ${node.type}`} onClick={show}
+              onKeyDown={(event) => (event.key === 'Enter' || event.key === ' ') && (event.preventDefault(), show())}>
+              <circle r={node.id === middle ? 22 : 16} />
+              <text y={node.id === middle ? 38 : 31}>{node.name.length > 24 ? `${node.name.slice(0, 23)}…` : node.name}</text>
+            </g>
+          );
+        })}
+      </svg>
+      <details>
+        <summary>As a list ({number(graph.edges.length)} facts)</summary>
+        <ul class="list">
+          {graph.edges.map((edge) => (
+            <li key={edge.id} class="line">
+              <RecordLink id={edge.id}>{edge.line}</RecordLink>
+              <span class="meta">
+                <Status status={edge.status} /> <Trust trust={edge.trust} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </>
+  );
+}
+
+function Portrait({ space, id, asOf, all, mayWrite, changed }: {
+  space: string;
+  id: string;
+  asOf: string;
+  all: Entity[];
+  mayWrite: boolean;
+  changed: () => void;
+}) {
+  const load = useLoad(() => api.entityGet(space, id, { as_of: asOf }), [space, id, asOf]);
+  const facts = useLoad(() => api.entityFacts(space, id, { as_of: asOf, limit: 50 }), [space, id, asOf]);
+  return (
+    <section aria-label="Entity">
+      <LoadView load={load}>
+        {(entity) => (
+          <>
+            <h2>{entity.name}</h2>
+            <p class="meta">
+              <Badge>{entity.type_word ?? entity.type}</Badge> {number(entity.event_count)} events
+              {entity.aliases.length > 0 && <> · also {entity.aliases.join(', ')}</>}
+              {entity.last_seen && (
+                <>
+                  {' '}
+                  · last named <Time at={entity.last_seen} />
+                </>
+              )}
+            </p>
+            <LoadView load={facts}>
+              {({ items }) => (
+                <>
+                {items.length === 0 && <Empty>No fact held of it then.</Empty>}
+                <ul class="list">
+                  {items.map((fact) => (
+                    <li key={fact.id}>
+                      <RecordLink id={fact.id}>{fact.line}</RecordLink>
+                      <p class="meta">
+                        <Status status={fact.status} /> <Meter value={fact.confidence} label="confidence" />
+                      </p>
+                    </li>
+                  ))}
+                </ul>
+                </>
+              )}
+            </LoadView>
+            {mayWrite && <Merge space={space} entity={entity} all={all} changed={changed} />}
+          </>
+        )}
+      </LoadView>
+    </section>
+  );
+}
+
+/** Says that two are one, and takes it back. */
+function Merge({ space, entity, all, changed }: {
+  space: string;
+  entity: { id: string; name: string };
+  all: Entity[];
+  changed: () => void;
+}) {
+  const others = all.filter((one) => one.id !== entity.id);
+  const [into, setInto] = useState('');
+  const [decision, setDecision] = useState<{ event_id: string; text: string }>();
+  const [isUndone, setUndone] = useState(false);
+  const merge = async () => {
+    setDecision(await api.entityMerge(space, entity.id, { into }));
+    setUndone(false);
+    changed();
+  };
+  const undo = async () => {
+    await api.decisionUndo(space, decision!.event_id);
+    setUndone(true);
+    changed();
+  };
+  return (
+    <details class="versions">
+      <summary>The same as another?</summary>
+      <div class="row end">
+        <Select label={`${entity.name} is`} value={into} set={setInto}
+          options={[['', 'choose…'], ...others.map((one): [string, string] => [one.id, one.name])]} />
+        <Action work={merge} isOff={!into}>
+          Merge
+        </Action>
+      </div>
+      {decision && (
+        <div class="bar good" role="status">
+          <span>{isUndone ? 'Taken back: they are two again.' : decision.text}</span>
+          {!isUndone && <Action work={undo}>Undo</Action>}
+        </div>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,288 @@
+/** Operations: jobs, what the dream would do and did, import and export, keys. */
+import { useEffect, useState } from 'preact/hooks';
+
+import type { Imported, IssuedKey, JobForm, Key } from '../../../integrations/typescript/src/operations';
+import { api, useLoad } from '../api';
+import type { View } from '../main';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Select, Status, Time, number } from '../parts';
+
+/** Milliseconds between two looks at a job that runs. */
+const LOOK = 400;
+
+/** One thing that a dream did, or would do. */
+interface Operation {
+  event_id: string | null;
+  operation: string;
+  by: string;
+  because: string;
+  notes: string[];
+  entities: string[];
+}
+
+export function Ops({ space, tick, caller }: View) {
+  const jobs = useLoad(() => api.jobList(space), [space, tick]);
+  const may = (right: string) => caller.rights.includes(right) || caller.rights.includes('admin');
+  return (
+    <div class="columns wide">
+      <div>
+        {may('write') && <Dream space={space} changed={jobs.reload} />}
+        <section>
+          <h2>Jobs</h2>
+          <p class="meta">Since the server was started, newest first.</p>
+          <LoadView load={jobs}>
+            {({ items }) =>
+              items.length === 0 ? (
+                <Empty>No job was asked for yet.</Empty>
+              ) : (
+                <ul class="list">
+                  {items.map((job) => (
+                    <li key={job.id} class="line">
+                      <span>
+                        {job.kind} <Status status={job.state} />
+                      </span>
+                      <span class="meta">
+                        <Time at={job.created_at} />
+                        {job.error && <> · {job.error}</>}
+                      </span>
+                    </li>
+                  ))}
+                </ul>
+              )
+            }
+          </LoadView>
+        </section>
+      </div>
+      <div>
+        {may('write') && <Import space={space} isApp={caller.class === 'app'} />}
+        <section>
+          <h2>Export</h2>
+          <p class="meta">Everything, without loss, as JSON lines.</p>
+          <a class="button" href={`/v1/spaces/${encodeURIComponent(space)}/export`} download={`${space}.jsonl`}>
+            Download
+          </a>
+        </section>
+        {may('admin') && <Keys space={space} />}
+      </div>
+    </div>
+  );
+}
+
+/** Waits for a job to end. */
+async function waitForEnd(space: string, begun: JobForm): Promise<JobForm> {
+  let job = begun;
+  while (job.state === 'running') {
+    await new Promise((resolve) => setTimeout(resolve, LOOK));
+    job = await api.jobGet(space, job.id);
+  }
+  if (job.state !== 'done') throw new Error(job.error ?? `the job is ${job.state}`);
+  return job;
+}
+
+function Dream({ space, changed }: { space: string; changed: () => void }) {
+  const [done, setDone] = useState<{ operations: Operation[]; isDry: boolean }>();
+  const [undone, setUndone] = useState<string[]>([]);
+  const run = (isDry: boolean) => async () => {
+    setDone(undefined);
+    try {
+      const job = await waitForEnd(space, await api.dream(space, { dry_run: isDry }));
+      const result = (job.result ?? {}) as { operations?: Operation[] };
+      setDone({ operations: result.operations ?? [], isDry });
+    } finally {
+      changed();
+    }
+  };
+  const undo = (event: string) => async () => {
+    await api.decisionUndo(space, event);
+    setUndone((before) => [...before, event]);
+  };
+  return (
+    <section>
+      <h2>Dream</h2>
+      <p class="meta">Looks over the notes: folds copies, puts away what has ended, connects what belongs together.</p>
+      <div class="row">
+        <Action work={run(true)}>Show what it would do</Action>
+        <Action work={run(false)}>Do it now</Action>
+        <Action
+          work={async () => {
+            try {
+              await waitForEnd(space, await api.consolidate(space));
+            } finally {
+              changed();
+            }
+          }}
+        >
+          Bring everything up to date
+        </Action>
+      </div>
+      {done && (
+        <div role="status">
+          <h3>
+            {done.isDry ? 'It would do' : 'It did'} {done.operations.length === 0 ? 'nothing' : ''}
+          </h3>
+          <ul class="list">
+            {done.operations.map((one, place) => (
+              <li key={place}>
+                <p class="said">
+                  <Badge>{one.operation.replaceAll('_', ' ')}</Badge> {one.because}
+                </p>
+                <p class="meta">{[...one.notes, ...one.entities].join(', ')}</p>
+                {one.event_id && !done.isDry && (
+                  undone.includes(one.event_id) ? (
+                    <Badge tone="good">taken back</Badge>
+                  ) : (
+                    <Action work={undo(one.event_id)}>Undo</Action>
+                  )
+                )}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Formats of an import, by the name that the server knows. */
+const FORMATS: Array<[string, string]> = [
+  ['auto', 'find out'], ['chatgpt', 'ChatGPT export'], ['claude', 'Claude export'], ['claude-code', 'Claude Code'],
+  ['codex', 'Codex'], ['openai', 'OpenAI messages'], ['mem0', 'mem0'], ['mcp-memory', 'MCP memory server'],
+  ['neutral', 'neutral JSON lines'],
+];
+
+function Import({ space, isApp }: { space: string; isApp: boolean }) {
+  const [file, setFile] = useState<File>();
+  const [format, setFormat] = useState('auto');
+  const [isOwn, setOwn] = useState(false);
+  const [told, setTold] = useState<{ report: Imported; isDry: boolean }>();
+  useEffect(() => setTold(undefined), [file, format, isOwn]);
+  const read = (isDry: boolean) => async () => {
+    const lines = await file!.text();
+    const report = await api.import(space, { lines, format, own_history: isOwn || undefined, dry_run: isDry });
+    setTold({ report, isDry });
+  };
+  return (
+    <section>
+      <h2>Import</h2>
+      <Field label="File">
+        <input type="file" onChange={(event) => setFile(event.currentTarget.files?.[0])} />
+      </Field>
+      <Select label="Format" value={format} options={FORMATS} set={setFormat} />
+      {isApp && (
+        <label class="check">
+          <input type="checkbox" checked={isOwn} onChange={(event) => setOwn(event.currentTarget.checked)} />
+          <span>It is my own history: what people say in it counts as the user’s words. Without it, it is hearsay.</span>
+        </label>
+      )}
+      <div class="row">
+        <Action work={read(true)} isOff={!file}>
+          Preview
+        </Action>
+        <Action kind="primary" work={read(false)} isOff={!told?.isDry}>
+          Import
+        </Action>
+      </div>
+      {told && (
+        <div role="status">
+          <h3>{told.isDry ? 'It would store' : 'Stored'}</h3>
+          <Gaps gaps={told.report.gaps} />
+          <dl class="facts">
+            <dt>read as</dt>
+            <dd>{told.report.format}</dd>
+            <dt>events</dt>
+            <dd class="num">{number(told.report.stored)}</dd>
+            <dt>there already</dt>
+            <dd class="num">{number(told.report.duplicates)}</dd>
+            <dt>forgotten before</dt>
+            <dd class="num">{number(told.report.forgotten)}</dd>
+            <dt>secrets replaced</dt>
+            <dd class="num">{number(told.report.redactions)}</dd>
+            <dt>not understood</dt>
+            <dd class="num">{number(told.report.broken)}</dd>
+          </dl>
+          <ul>
+            {told.report.reasons.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Keys({ space }: { space: string }) {
+  const load = useLoad(() => api.keyList(), []);
+  const [issued, setIssued] = useState<IssuedKey>();
+  const [name, setName] = useState('');
+  const [right, setRight] = useState('write');
+  const [kind, setKind] = useState('agent');
+  const [revoking, setRevoking] = useState('');
+  const create = async () => {
+    setIssued(await api.keyCreate({ name: name.trim(), rights: [right], class: kind, spaces: [space] }));
+    setName('');
+    load.reload();
+  };
+  const revoke = (key: Key) => async () => {
+    await api.keyRevoke(key.id);
+    setRevoking('');
+    load.reload();
+  };
+  return (
+    <section>
+      <h2>Keys</h2>
+      <LoadView load={load}>
+        {({ items }) => (
+          <>
+          {items.length === 0 && <Empty>There is no key yet; programs of this machine use the local one.</Empty>}
+          <ul class="list">
+            {items.map((key) => (
+              <li key={key.id} class="key">
+                <span>
+                  {key.name} <Badge>{key.class}</Badge> {key.revoked_at && <Badge tone="bad">revoked</Badge>}
+                </span>
+                <span class="meta">
+                  {key.rights.join(', ')} · {key.spaces ? key.spaces.join(', ') : 'all spaces'} · <Time at={key.created_at} />
+                </span>
+                {!key.revoked_at && revoking !== key.id && (
+                  <button type="button" onClick={() => setRevoking(key.id)}>
+                    Revoke…
+                  </button>
+                )}
+                {revoking === key.id && (
+                  <div class="row spread">
+                    <button type="button" onClick={() => setRevoking('')}>
+                      Keep it
+                    </button>
+                    <Action kind="danger" work={revoke(key)}>
+                      Revoke for good
+                    </Action>
+                  </div>
+                )}
+              </li>
+            ))}
+          </ul>
+          </>
+        )}
+      </LoadView>
+      <h3>A new key for {space}</h3>
+      <div class="ask">
+        <Field label="Name">
+          <input value={name} maxLength={64} onInput={(event) => setName(event.currentTarget.value)} />
+        </Field>
+        <Select label="Right" value={right} set={setRight} options={[['read', 'read'], ['write', 'write'], ['erase', 'erase']]} />
+        <Select label="For" value={kind} set={setKind} options={[['agent', 'an agent'], ['app', 'a program of the user']]} />
+        <Action work={create} isOff={!name.trim()}>
+          Make
+        </Action>
+      </div>
+      {issued && (
+        <div class="bar good" role="status">
+          <div>
+            It is shown this once:
+            <pre class="exact" tabIndex={0} aria-label="New key">{issued.secret}</pre>
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}

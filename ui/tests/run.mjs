@@ -1,0 +1,461 @@
+// Drives the UI of a program in a real browser: `node tests/run.mjs PROGRAM [FOLDER]`; screenshots go into the folder.
+//
+// Each test has a page of its own, whose console must stay clean and which may ask nobody but the server.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { chromium } from 'playwright-core';
+
+import { HOSTILE, Server, fill } from './server.mjs';
+
+const [program, folder] = process.argv.slice(2);
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const VIEWS = ['today', 'recall', 'context', 'memories', 'timeline', 'graph', 'summaries', 'ops'];
+/** A link to each view that shows data. */
+const FULL = {
+  today: 'today', recall: 'recall?q=where%20does%20Ada%20live', context: 'context?q=where%20does%20Ada%20live',
+  memories: 'memories', timeline: 'timeline', graph: 'graph?center=Ada', summaries: 'summaries', ops: 'ops',
+};
+/** The element of a view that has loaded its data. */
+const READY = {
+  today: '.tile', recall: '.hit', context: 'pre.exact', memories: '.rows li', timeline: '.log li', graph: '.graph .node',
+  summaries: '.tree li', ops: 'h2',
+};
+/** The endpoint without which a view has nothing to show. */
+const NEEDS = {
+  today: 'stats', recall: 'recall', context: 'context', memories: 'memories', timeline: 'events', graph: 'graph',
+  summaries: 'summaries', ops: 'jobs',
+};
+
+/** Milliseconds that a page may take to show something, on a machine that has much else to do. */
+const PATIENCE = 20_000;
+
+let server, browser, state;
+
+function browserPath() {
+  const name = process.env.CHROMIUM ?? 'chromium';
+  const places = name.includes('/') ? [name] : process.env.PATH.split(delimiter).map((one) => join(one, name));
+  return places.find((one) => existsSync(one));
+}
+
+before(async () => {
+  server = await new Server(resolve(program)).start();
+  await fill(server);
+  browser = await chromium.launch({ executablePath: browserPath(), args: ['--no-sandbox'] });
+  const page = await (await overlay(await browser.newContext())).newPage();
+  await page.goto(server.link());
+  await page.waitForSelector('.tile');
+  state = await page.context().storageState();
+  await page.context().close();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** With `MNEMAL_UI_FILES` the files of that folder stand for those in the program, so that a page is tried without building it. */
+async function overlay(context) {
+  const files = process.env.MNEMAL_UI_FILES;
+  if (!files) return context;
+  await context.route(`${server.url}/ui/**`, async (route) => {
+    const name = new URL(route.request().url()).pathname.replace('/ui/', '') || 'index.html';
+    const response = await route.fetch();
+    await route.fulfill({ response, body: readFileSync(join(files, name)) });
+  });
+  return context;
+}
+
+/** Opens a page that is logged in, and checks after the test that it kept to itself. */
+async function open(options, work) {
+  const context = await browser.newContext({ storageState: state, viewport: { width: 1280, height: 860 }, ...options });
+  await overlay(context);
+  const page = await context.newPage();
+  const [outside, wrong] = [[], []];
+  // A refusal that a test asks for is written to the console by the browser itself.
+  page.on('console', (said) => said.type() === 'error' && !(options.mayFail && /Failed to load/.test(said.text())) && wrong.push(said.text()));
+  page.on('pageerror', (error) => wrong.push(String(error)));
+  page.on('request', (asked) => !asked.url().startsWith(server.url) && !/^(data|blob):/.test(asked.url()) && outside.push(asked.url()));
+  page.setDefaultTimeout(PATIENCE);
+  try {
+    await work(page);
+  } catch (failed) {
+    if (folder) await page.screenshot({ path: join(folder, 'failed.png') });
+    throw failed;
+  }
+  await context.close();
+  assert.deepEqual({ wrong, outside }, { wrong: [], outside: [] });
+}
+
+const at = (view, space = 'demo') => `${server.url}/ui/#/${space}/${view}`;
+
+async function show(page, view, space) {
+  await page.goto(at(FULL[view], space));
+  await page.waitForSelector(READY[view]);
+  await settle(page);
+}
+
+/** Waits until nothing loads. */
+async function settle(page) {
+  await page.waitForFunction(() => !document.querySelector('.loading'));
+}
+
+async function violations(page) {
+  // The policy of the page forbids inline scripts, so this one runs through the debugger.
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() =>
+    globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }));
+  return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 120)} ${node.failureSummary}`).join(' | ').slice(0, 900)}`);
+}
+
+test('a link logs in once, and a page without a session asks for a key', async () => {
+  await open({ storageState: undefined, mayFail: true }, async (page) => {
+    const link = server.link();
+    await page.goto(link);
+    await page.waitForSelector('.tile');
+    assert.ok(!page.url().includes('code='), page.url());
+    assert.equal(await page.evaluate(() => document.cookie), '', 'no script reads the session');
+    assert.equal(await page.evaluate(() => Object.keys(localStorage).length + Object.keys(sessionStorage).length), 0);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.waitForSelector('.login');
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.waitForSelector('[role=alert]');
+    assert.match(await page.textContent('[role=alert]'), /used/);
+    assert.deepEqual(await violations(page), []);
+    await page.getByLabel('Key').fill(server.key);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForSelector('.tile');
+  });
+});
+
+for (const view of VIEWS) {
+  test(`${view} shows its data, and is accessible in both themes and two widths`, async () => {
+    for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 360], ['dark', 360]]) {
+      await open({ colorScheme, viewport: { width, height: width > 400 ? 860 : 740 } }, async (page) => {
+        await show(page, view);
+        assert.deepEqual(await violations(page), [], `${view} ${colorScheme} ${width}`);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(overflow <= 0, `${view} is ${overflow} px wider than ${width} px`);
+        if (folder) {
+          mkdirSync(folder, { recursive: true });
+          await page.screenshot({ path: join(folder, `${view}-${colorScheme}-${width}.png`) });
+        }
+      });
+    }
+  });
+
+  test(`${view} says that a space is empty, and what to do`, async () => {
+    await open({}, async (page) => {
+      await page.goto(at(FULL[view].replace('graph?center=Ada', 'graph'), 'empty'));
+      await page.waitForSelector('.empty');
+      await settle(page);
+      assert.equal(await page.locator('[role=alert]').count(), 0);
+    });
+  });
+
+  test(`${view} says that an endpoint failed, and tries again`, async () => {
+    await open({ mayFail: true }, async (page) => {
+      let fails = true;
+      await page.route(new RegExp(`/v1/spaces/demo/${NEEDS[view]}(\\?|$)`), (route) =>
+        fails
+          ? route.fulfill({ status: 503, contentType: 'application/problem+json',
+              body: JSON.stringify({ code: 'unavailable', detail: 'the store does not answer', hint: 'Try again soon.' }) })
+          : route.continue());
+      await page.goto(at(FULL[view]));
+      const alert = page.locator('[role=alert]').first();
+      await alert.waitFor();
+      assert.match(await alert.textContent(), /the store does not answer.*Try again soon/);
+      assert.deepEqual(await violations(page), []);
+      fails = false;
+      await alert.getByRole('button', { name: 'Try again' }).click();
+      await page.waitForSelector(READY[view]);
+    });
+  });
+}
+
+test('an answer with a gap says what it lacks', async () => {
+  for (const [view, path] of [['recall', 'recall'], ['context', 'context'], ['memories', 'memories'], ['timeline', 'events'],
+    ['graph', 'graph'], ['summaries', 'summaries']]) {
+    await open({}, async (page) => {
+      await page.route(new RegExp(`/v1/spaces/demo/${path}(\\?|$)`), async (route) => {
+        const response = await route.fetch();
+        const body = await response.json();
+        await route.fulfill({ response, json: { ...body, gaps: [{ layer: 'vector', cause: 'not_configured' }] } });
+      });
+      await show(page, view);
+      assert.match(await page.textContent('.bar.warn'), /Incomplete: vector is not set up/, view);
+    });
+  }
+});
+
+// proves: DF-103
+test('numbers are those of the API', async () => {
+  const demo = server.space('demo');
+  await open({}, async (page) => {
+    const stats = await demo('GET', 'stats');
+    await show(page, 'today');
+    const tiles = Object.fromEntries(await page.$$eval('.tile', (all) => all.map((one) => [one.children[1].textContent, one.children[0].textContent])));
+    for (const [name, field] of [['events', 'events'], ['memories', 'memories'], ['conversations', 'sessions'], ['held back', 'quarantined']]) {
+      assert.equal(tiles[name], stats[field].toLocaleString('en-US'), name);
+    }
+    const recalled = await demo('POST', 'recall', { query: 'where does Ada live', explain: true });
+    await show(page, 'recall');
+    const shown = await page.$$eval('.hit', (all) => all.map((one) => [one.dataset.id, Number(one.dataset.score).toFixed(4)]));
+    assert.deepEqual(shown, recalled.hits.map((hit) => [hit.id, hit.score.toFixed(4)]));
+    const answered = page.waitForResponse((response) => response.url().endsWith('/context'));
+    await show(page, 'context');
+    const { text, tokens } = await (await answered).json();
+    assert.equal(await page.textContent('pre.exact'), text, 'byte for byte');
+    assert.match(await page.textContent('.cost'), new RegExp(`^${tokens.toLocaleString('en-US')} of`));
+  });
+});
+
+test('a score is explained by its signals, and what is withheld has its reason', async () => {
+  await open({}, async (page) => {
+    await show(page, 'recall');
+    const hit = page.locator('.hit').first();
+    await hit.getByText('What the score is made of').click();
+    const values = await hit.locator('tbody tr td:last-child').allTextContents();
+    const sum = values.reduce((total, value) => total + Number(value), 0);
+    assert.ok(Math.abs(sum - Number(await hit.locator('.total').textContent())) < 0.01, `${values}`);
+    await page.getByRole('button', { name: 'Show what is withheld' }).click();
+    await page.waitForSelector('h2:has-text("Withheld") ~ .list .badge, h2:has-text("Withheld") ~ .empty');
+    assert.deepEqual(await violations(page), []);
+  });
+});
+
+test('a line of a context opens its sentence in its turn', async () => {
+  await open({}, async (page) => {
+    await show(page, 'context');
+    await page.locator('.line button').first().click();
+    await page.waitForSelector('dialog mark');
+    const [sentence, whole] = await page.$eval('dialog mark', (mark) => [mark.textContent, mark.parentElement.textContent]);
+    assert.ok(sentence.length > 5 && whole.includes(sentence), whole);
+    assert.deepEqual(await violations(page), []);
+    await page.getByRole('button', { name: 'Useful' }).click();
+    await page.getByText('Noted: useful').waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.querySelector('dialog'));
+    await page.getByRole('button', { name: 'Check the receipt' }).click();
+    await page.getByText('It holds').waitFor();
+    await page.getByRole('button', { name: 'Compare budgets' }).click();
+    await page.waitForSelector('table.bars tbody tr:nth-child(6)');
+  });
+});
+
+test('a memory is edited, put away and forgotten, with its versions and the proof', async () => {
+  const demo = server.space('demo');
+  await open({}, async (page) => {
+    await show(page, 'memories');
+    await page.getByRole('button', { name: /office plant/ }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('textbox', { name: 'Words' }).fill('The office plant is called Ivy and wants water on Fridays.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as a new version.').waitFor();
+    await page.locator('.detail').getByText('Versions').click();
+    await page.waitForSelector('.detail ins');
+    assert.equal((await page.textContent('.detail ins')).trim(), 'Ivy');
+    assert.equal((await page.textContent('.detail del')).trim(), 'Fern');
+    const found = await demo('POST', 'recall', { query: 'office plant water' });
+    assert.match(found.hits[0].text, /Ivy/);
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByText('Archived; it can be restored.').waitFor();
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('Restored.').waitFor();
+
+    await page.goto(at('memories'));
+    await page.getByRole('button', { name: /guest network/ }).click();
+    await page.getByRole('button', { name: 'Forget…' }).click();
+    const erase = page.getByRole('button', { name: 'Erase for good' });
+    await erase.waitFor();
+    assert.deepEqual(await violations(page), []);
+    await erase.click();
+    await page.getByRole('heading', { name: 'Erased' }).waitFor();
+    await page.getByRole('button', { name: 'Check the signature' }).click();
+    await page.getByText('The signature holds').waitFor();
+    assert.deepEqual(await violations(page), []);
+    if (folder) await page.screenshot({ path: join(folder, 'proof-light-1280.png') });
+    const gone = await demo('POST', 'recall', { query: 'passphrase of the guest network' });
+    assert.ok(gone.hits.every((hit) => !hit.text.includes('guest network')));
+  });
+});
+
+test('the log leads to what was derived from it, and what is held back is let be used', async () => {
+  await open({}, async (page) => {
+    await page.goto(at('timeline?session=kickoff'));
+    await page.locator('.log button').first().click();
+    await page.locator('.detail').getByRole('button', { name: /user lives in Lyon/ }).click();
+    await page.waitForSelector('dialog mark');
+    await page.keyboard.press('Escape');
+    await page.goto(at('timeline?show=held'));
+    await page.locator('.log button').first().click();
+    await page.getByText('Held back by the rule').waitFor();
+    assert.deepEqual(await violations(page), []);
+    await page.getByRole('button', { name: 'Let it be used' }).click();
+    await page.getByText('It may be used from now on.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Let it be used' }).waitFor();
+  });
+});
+
+test('two names are merged, and taken apart again', async () => {
+  const demo = server.space('demo');
+  const named = async () => (await demo('GET', 'entities?limit=200')).items.map((one) => one.name);
+  await open({}, async (page) => {
+    await page.goto(at('graph?center=Grenoble'));
+    await page.waitForSelector('.graph .node');
+    await page.getByText('The same as another?').click();
+    await page.getByLabel('Grenoble is').selectOption({ label: 'Paris' });
+    await page.getByRole('button', { name: 'Merge', exact: true }).click();
+    const undo = page.getByRole('button', { name: 'Undo' });
+    await undo.waitFor();
+    assert.ok(!(await named()).includes('Grenoble'));
+    await undo.click();
+    await page.getByText('they are two again').waitFor();
+    assert.ok((await named()).includes('Grenoble'));
+  });
+});
+
+test('a graph is as it was on a day, and a node moves into the middle', async () => {
+  await open({}, async (page) => {
+    await show(page, 'graph');
+    const node = page.locator('.node:not(.center)').first();
+    const name = (await node.getAttribute('aria-label')).split(',')[0];
+    await node.press('Enter');
+    await page.waitForFunction((wanted) => document.querySelector('.node.center text')?.textContent === wanted, name);
+    await page.goto(at('graph?center=Ada&as_of=2020-01-01'));
+    await page.getByText('As of 2020-01-01').waitFor();
+    await page.locator('.node', { hasText: 'Paris' }).waitFor();
+    assert.equal(await page.locator('.node', { hasText: 'Berlin' }).count(), 0, 'she moved there later');
+  });
+});
+
+test('a dream is shown before it runs, and a file before it is imported', async () => {
+  await open({}, async (page) => {
+    await show(page, 'ops');
+    await page.getByRole('button', { name: 'Show what it would do' }).click();
+    await page.getByText(/It would do/).waitFor();
+    const lines = '{"role":"user","content":"The boat is called Nautilus."}\n';
+    await page.getByLabel('File').setInputFiles({ name: 'talk.jsonl', mimeType: 'application/x-ndjson', buffer: Buffer.from(lines) });
+    await page.getByLabel('Format').selectOption('openai');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('It would store').waitFor();
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByRole('heading', { name: 'Stored' }).waitFor();
+    assert.deepEqual(await violations(page), []);
+    const found = await server.space('demo')('POST', 'recall', { query: 'boat Nautilus' });
+    assert.match(found.hits[0].text, /Nautilus/);
+  });
+});
+
+test('a key is made, shown once and revoked', async () => {
+  await open({}, async (page) => {
+    await show(page, 'ops');
+    await page.getByLabel('Name').fill('ci');
+    await page.getByRole('button', { name: 'Make' }).click();
+    assert.match(await page.getByLabel('New key').textContent(), /^mnk_/);
+    await page.getByRole('button', { name: 'Revoke…' }).click();
+    await page.getByRole('button', { name: 'Revoke for good' }).click();
+    await page.locator('.key .badge.bad').waitFor();
+    assert.ok((await server.ask('GET', '/v1/keys')).items[0].revoked_at);
+  });
+});
+
+test('what another program stores appears without a reload', async () => {
+  await open({}, async (page) => {
+    await page.goto(at('timeline?session=live'));
+    await page.waitForSelector('.live.on');
+    await server.space('demo')('POST', 'messages', { session: 'live', messages: [{ role: 'user', content: 'It is raining in Lyon.' }] });
+    await page.getByText('It is raining in Lyon.').waitFor();
+  });
+});
+
+test('a key that may only read sees nothing that changes something', async () => {
+  const key = await server.ask('POST', '/v1/keys', { name: 'reader', rights: ['read'], class: 'agent', spaces: ['demo'] });
+  await open({ storageState: undefined, mayFail: true }, async (page) => {
+    await page.goto(`${server.url}/ui/`);
+    await page.getByLabel('Key').fill(key.secret);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForSelector('.tile');
+    assert.deepEqual(await page.locator('.spaces option').allTextContents(), ['demo'], 'other spaces do not exist for it');
+    await page.goto(at('memories'));
+    await page.locator('.row-button').first().click();
+    await page.waitForSelector('.said.big');
+    for (const name of ['Edit', 'Confirm', 'Archive', 'It is wrong', 'Forget…']) {
+      assert.equal(await page.getByRole('button', { name }).count(), 0, name);
+    }
+    await page.goto(at('ops'));
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    for (const name of ['Dream', 'Import', 'Keys']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
+  });
+});
+
+test('hostile text is shown as text', async () => {
+  await open({}, async (page) => {
+    for (const [view, query, words] of [
+      ['memories', '', 'ends a script'], ['timeline', '', 'ends a script'], ['recall', '?q=what%20ends%20a%20script', 'ends a script'],
+      ['context', '?q=what%20ends%20a%20script', 'ends a script'], ['today', '', 'ends a script'], ['graph', '?center=Oslo', 'Mallory'],
+      ['summaries', '', 'Oslo'],
+    ]) {
+      await page.goto(at(view + query, 'hostile'));
+      await settle(page);
+      await page.getByText(words).first().waitFor().catch(() => assert.fail(`${view} does not show ${words}`));
+      assert.equal(await page.evaluate(() => window.broken), undefined, view);
+      assert.equal(await page.locator('main img, main script, main b, main i').count(), 0, view);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${view} is ${overflow} px too wide`);
+    }
+    await page.goto(at('memories', 'hostile'));
+    await page.locator('.row-button', { hasText: 'in a note' }).first().click();
+    await page.waitForSelector('.said.big');
+    assert.equal(await page.textContent('.said.big'), HOSTILE[0]);
+  });
+});
+
+test('every view is reached and used with the keyboard alone', async () => {
+  await open({}, async (page) => {
+    await show(page, 'today');
+    const press = async (until, most = 60) => {
+      for (let count = 0; count < most; count++) {
+        await page.keyboard.press('Tab');
+        if (await page.evaluate(until)) return;
+      }
+      assert.fail(`no way by the keyboard to ${until}`);
+    };
+    await page.evaluate(() => document.activeElement?.blur());
+    await press("document.activeElement.textContent === 'Recall lab'");
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('input[type=search]');
+    await press("document.activeElement.type === 'search'");
+    await page.keyboard.type('Ada');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.hit');
+    await press("document.activeElement.textContent === 'where it comes from'");
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog mark');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.querySelector('dialog'));
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'where it comes from', 'the focus comes back');
+    for (const name of ['Memories', 'Timeline', 'Graph']) {
+      await press(`document.activeElement.textContent === '${name}'`, 200);
+      await page.keyboard.press('Enter');
+      await page.waitForFunction((wanted) => document.querySelector('h1')?.textContent === wanted, name);
+    }
+  });
+});
+
+test('the script is small, and what draws a graph is loaded with the first graph', async () => {
+  await open({}, async (page) => {
+    const { gzipSync } = await import('node:zlib');
+    const script = Buffer.from(await (await fetch(`${server.url}/ui/app.js`)).arrayBuffer());
+    const packed = gzipSync(script).length;
+    assert.ok(packed <= 60_000, `${packed} bytes compressed`);
+    await page.goto(at('today'));
+    await page.waitForSelector('.tile');
+    assert.equal(await page.evaluate(() => performance.getEntriesByType('resource').filter((one) => /force/.test(one.name)).length), 0);
+  });
+});
