@@ -86,7 +86,7 @@ cargo xtask COMMAND
   torture      kills, power cuts, failures and damage, in release builds: NAME [ARGUMENTS], or --list
   embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]
   models       weights of transformers, which are no part of mnemal: list, or fetch NAME --to FOLDER
-  dist         packages, from the program built with the profile `dist`: [--out FOLDER] [--program FILE] [--check]
+  dist         packages, from the program built with the profile `dist`: [--out FOLDER] [--program FILE] [--module FILE] [--check]
                and some of these, or `packages` for those of this platform, or `index` for the last three:
 {}",
         ci::help(),
