@@ -55,7 +55,17 @@ const BUILD: &[&str] = &[
 ];
 
 /// The module for Python that is shipped.
-const BUILD_MODULE: &[&str] = &["build", "--locked", "--profile", "dist", "--package", dependencies::MODULE, "--lib"];
+const BUILD_MODULE: &[&str] = &[
+    "build",
+    "--locked",
+    "--profile",
+    "dist",
+    "--package",
+    dependencies::MODULE,
+    "--lib",
+    "--features",
+    "hnsw",
+];
 
 type OfProgram = fn(&Parts) -> Result<Vec<Entry>>;
 type OfRelease = fn(&Release) -> Result<Vec<Entry>>;

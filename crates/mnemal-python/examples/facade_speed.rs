@@ -35,8 +35,10 @@ async fn measure(folder: &Path) -> Result<(), Box<dyn Error>> {
         hits += memory.recall(question.as_str()).await?.value.hits.len();
     }
     let found = clock.monotonic();
-    let millis = |from: std::time::Duration, to: std::time::Duration| to.saturating_sub(from).as_secs_f64() * 1e3;
-    let figures = serde_json::json!({"add_ms": millis(began, added), "search_ms": millis(added, found), "hits": hits});
+    let millis =
+        |from: std::time::Duration, to: std::time::Duration| to.saturating_sub(from).as_secs_f64() * 1e3;
+    let figures =
+        serde_json::json!({"add_ms": millis(began, added), "search_ms": millis(added, found), "hits": hits});
     println!("{figures}");
     memory.engine().close().await?;
     Ok(())

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use mnemal::{Error, ErrorKind};
-use mnemal_server::{Place, Question};
+use mnemal_server::{Location, Question};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -36,8 +36,8 @@ impl Engine {
     #[pyo3(signature = (path = None, space = None, settings = ""))]
     fn new(py: Python<'_>, path: Option<PathBuf>, space: Option<&str>, settings: &str) -> PyResult<Self> {
         let open = OPEN.open().ok_or_else(|| forked(py))?;
-        let place = Place::of(path.as_deref());
-        let running = py.detach(|| Running::start(&place, space, settings));
+        let location = Location::of(path.as_deref());
+        let running = py.detach(|| Running::start(&location, space, settings));
         let running = running.map_err(|error| refused(py, &error))?;
         Ok(Self { open, running: RwLock::new(Some(Arc::new(running))) })
     }
@@ -117,7 +117,8 @@ impl Drop for Engine {
 
 /// Returns the exception for a memory of another process.
 fn forked(py: Python<'_>) -> PyErr {
-    let hint = "Open a memory after the fork, or close it before; or start processes with the method `spawn`.";
+    let hint =
+        "Open a memory after the fork, or close it before; or start processes with the method `spawn`.";
     problem(py, (0, "forked"), "this process was forked while a memory was open", hint)
 }
 

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use mnemal::{Error, Result};
-use mnemal_server::{Embedded, Place};
+use mnemal_server::{Embedded, Location};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -32,14 +32,14 @@ struct Upkeep {
 impl Running {
     /// Opens a memory and starts its upkeep.
     #[expect(clippy::disallowed_methods, reason = "the task of the upkeep, which `stop` joins")]
-    pub(crate) fn start(place: &Place, space: Option<&str>, settings: &str) -> Result<Self> {
+    pub(crate) fn start(location: &Location, space: Option<&str>, settings: &str) -> Result<Self> {
         let workers = thread::available_parallelism().map_or(1, usize::from).min(WORKERS);
         let mut builder = Builder::new_multi_thread();
         let builder = builder.worker_threads(workers).thread_name("mnemal").enable_all();
         let runtime = builder.build().map_err(|cause| {
             Error::new(mnemal::ErrorKind::Unavailable, "cannot start the threads of a memory").because(cause)
         })?;
-        let embedded = runtime.block_on(Embedded::open(place, space, settings))?;
+        let embedded = runtime.block_on(Embedded::open(location, space, settings))?;
         let (end, asked) = oneshot::channel();
         let attending = embedded.clone();
         let ended = runtime.spawn(async move {
@@ -53,7 +53,11 @@ impl Running {
 
     /// Runs a call on this thread until it is done, or for this time: then it returns `None`, and the call goes on when it is
     /// waited for again.
-    pub(crate) fn wait<T>(&self, call: Pin<&mut (impl Future<Output = T> + ?Sized)>, time: Duration) -> Option<T> {
+    pub(crate) fn wait<T>(
+        &self,
+        call: Pin<&mut (impl Future<Output = T> + ?Sized)>,
+        time: Duration,
+    ) -> Option<T> {
         self.runtime.block_on(async { tokio::time::timeout(time, call).await.ok() })
     }
 

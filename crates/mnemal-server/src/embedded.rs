@@ -23,7 +23,7 @@ const HOST: &str = "localhost";
 
 /// Where the memory is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// In this process, as long as it is open.
     Memory,
     /// In one file, which is one space and is created if it does not exist.
@@ -32,7 +32,7 @@ pub enum Place {
     Folder(PathBuf),
 }
 
-impl Place {
+impl Location {
     /// Returns the place of a path: a folder if there is one, else a file; in memory without a path.
     pub fn of(path: Option<&Path>) -> Self {
         match path {
@@ -91,16 +91,16 @@ impl Embedded {
     /// # Errors
     /// `Invalid` for settings that are unknown or out of range, a name that no space can have, or a file of another format;
     /// `Unsupported` for a file of a newer version, `Corrupt` for a damaged one, `Unavailable` when it cannot be opened.
-    pub async fn open(place: &Place, space: Option<&str>, settings: &str) -> Result<Self> {
+    pub async fn open(location: &Location, space: Option<&str>, settings: &str) -> Result<Self> {
         let space = SpaceId::new(match space {
             Some(space) => space,
-            None => place.name()?,
+            None => location.name()?,
         })?;
         let template = Engine::builder().with_settings(read(settings)?);
-        let spaces = match place {
-            Place::Memory => Spaces::of_engine(template.in_memory()?, space.clone())?,
-            Place::File(path) => Spaces::of_engine(template.open(path).await?, space.clone())?,
-            Place::Folder(path) => Spaces::new(path, template)?,
+        let spaces = match location {
+            Location::Memory => Spaces::of_engine(template.in_memory()?, space.clone())?,
+            Location::File(path) => Spaces::of_engine(template.open(path).await?, space.clone())?,
+            Location::Folder(path) => Spaces::new(path, template)?,
         };
         let _opened = spaces.open_or_create(&space).await?;
         let settings = ServerSettings {
@@ -182,8 +182,8 @@ mod tests {
 
     #[test]
     fn a_path_without_a_name_is_no_place() {
-        assert!(Place::File(PathBuf::from("/")).name().is_err());
-        assert_eq!(Place::File(PathBuf::from("a/agent.db")).name().unwrap(), "agent");
-        assert_eq!(Place::of(None), Place::Memory);
+        assert!(Location::File(PathBuf::from("/")).name().is_err());
+        assert_eq!(Location::File(PathBuf::from("a/agent.db")).name().unwrap(), "agent");
+        assert_eq!(Location::of(None), Location::Memory);
     }
 }

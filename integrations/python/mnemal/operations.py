@@ -78,12 +78,6 @@ Check = TypedDict('Check', {
     "same": 'int',
 }, total=False)
 
-Company = TypedDict('Company', {
-    "event_count": 'int',
-    "id": 'str',
-    "name": 'str',
-}, total=False)
-
 Compress = TypedDict('Compress', {
     "budget_tokens": 'int | None',
     "if_due": 'bool',
@@ -132,6 +126,12 @@ ContextRequest = TypedDict('ContextRequest', {
     "user": 'str | None',
 }, total=False)
 
+Cooccurrence = TypedDict('Cooccurrence', {
+    "event_count": 'int',
+    "id": 'str',
+    "name": 'str',
+}, total=False)
+
 Decided = TypedDict('Decided', {
     "event_id": 'str',
     "id": 'str',
@@ -172,6 +172,25 @@ Entity = TypedDict('Entity', {
     "last_seen": 'str | None',
     "name": 'str',
     "roles": 'list[str]',
+    "type": 'str',
+    "type_word": 'str | None',
+}, total=False)
+
+EntityProfile = TypedDict('EntityProfile', {
+    "aliases": 'list[str]',
+    "company": 'list[Cooccurrence]',
+    "created_at": 'str',
+    "description": 'str | None',
+    "event_count": 'int',
+    "facts": 'list[ProfileFact]',
+    "first_seen": 'str | None',
+    "id": 'str',
+    "last_seen": 'str | None',
+    "metadata": 'dict[str, str]',
+    "name": 'str',
+    "past": 'list[ProfileFact]',
+    "roles": 'list[str]',
+    "source_event_ids": 'list[str]',
     "type": 'str',
     "type_word": 'str | None',
 }, total=False)
@@ -266,6 +285,14 @@ FactEnd = TypedDict('FactEnd', {
     "by": 'str',
     "reason": 'str',
     "rule": 'str',
+}, total=False)
+
+FactExplanation = TypedDict('FactExplanation', {
+    "claims": 'int',
+    "ended": 'FactEnd | None',
+    "own": 'int',
+    "values": 'int',
+    "voices": 'int',
 }, total=False)
 
 FactObject = TypedDict('FactObject', {
@@ -807,25 +834,6 @@ Path = TypedDict('Path', {
     "facts": 'list[Fact]',
 }, total=False)
 
-Portrait = TypedDict('Portrait', {
-    "aliases": 'list[str]',
-    "company": 'list[Company]',
-    "created_at": 'str',
-    "description": 'str | None',
-    "event_count": 'int',
-    "facts": 'list[ToldFact]',
-    "first_seen": 'str | None',
-    "id": 'str',
-    "last_seen": 'str | None',
-    "metadata": 'dict[str, str]',
-    "name": 'str',
-    "past": 'list[ToldFact]',
-    "roles": 'list[str]',
-    "source_event_ids": 'list[str]',
-    "type": 'str',
-    "type_word": 'str | None',
-}, total=False)
-
 Problem = TypedDict('Problem', {
     "code": 'str',
     "detail": 'str',
@@ -834,6 +842,29 @@ Problem = TypedDict('Problem', {
     "status": 'int',
     "title": 'str',
     "type": 'str',
+}, total=False)
+
+ProfileFact = TypedDict('ProfileFact', {
+    "act": 'str',
+    "confidence": 'float',
+    "created_at": 'str',
+    "expired_at": 'str | None',
+    "id": 'str',
+    "invalid_at": 'str | None',
+    "invalid_grain": 'str | None',
+    "level": 'str',
+    "line": 'str',
+    "object": 'FactObject',
+    "predicate": 'str',
+    "sentences": 'list[Sentence]',
+    "source_event_ids": 'list[str]',
+    "status": 'str',
+    "strength": 'float',
+    "subject": 'Named',
+    "topic": 'str | None',
+    "trust": 'str',
+    "valid_at": 'str | None',
+    "valid_grain": 'str | None',
 }, total=False)
 
 QueryVector = TypedDict('QueryVector', {
@@ -888,7 +919,7 @@ Recall = TypedDict('Recall', {
     "user": 'str | None',
 }, total=False)
 
-Recalled = TypedDict('Recalled', {
+RecallResult = TypedDict('RecallResult', {
     "gaps": 'list[Gap]',
     "hits": 'list[Hit]',
     "tokens": 'int',
@@ -1059,29 +1090,6 @@ Summary = TypedDict('Summary', {
     "updated_at": 'str',
 }, total=False)
 
-ToldFact = TypedDict('ToldFact', {
-    "act": 'str',
-    "confidence": 'float',
-    "created_at": 'str',
-    "expired_at": 'str | None',
-    "id": 'str',
-    "invalid_at": 'str | None',
-    "invalid_grain": 'str | None',
-    "level": 'str',
-    "line": 'str',
-    "object": 'FactObject',
-    "predicate": 'str',
-    "sentences": 'list[Sentence]',
-    "source_event_ids": 'list[str]',
-    "status": 'str',
-    "strength": 'float',
-    "subject": 'Named',
-    "topic": 'str | None',
-    "trust": 'str',
-    "valid_at": 'str | None',
-    "valid_grain": 'str | None',
-}, total=False)
-
 Topic = TypedDict('Topic', {
     "event_count": 'int',
     "first_seen": 'str',
@@ -1115,14 +1123,6 @@ Version = TypedDict('Version', {
     "version": 'str',
 }, total=False)
 
-Weighing = TypedDict('Weighing', {
-    "claims": 'int',
-    "ended": 'FactEnd | None',
-    "own": 'int',
-    "values": 'int',
-    "voices": 'int',
-}, total=False)
-
 Why = TypedDict('Why', {
     "counted": 'int | None',
     "evidence": 'list[Words]',
@@ -1132,7 +1132,7 @@ Why = TypedDict('Why', {
     "omitted": 'Omitted | None',
     "producer": 'str | None',
     "text": 'str',
-    "weighing": 'Weighing | None',
+    "weighing": 'FactExplanation | None',
 }, total=False)
 
 WhyNot = TypedDict('WhyNot', {
@@ -1171,12 +1171,6 @@ WorkingItem = TypedDict('WorkingItem', {
     "tags": 'list[str]',
 }, total=False)
 
-WorkingKept = TypedDict('WorkingKept', {
-    "evicted": 'list[str]',
-    "expires_at": 'str',
-    "key": 'str',
-}, total=False)
-
 WorkingPut = TypedDict('WorkingPut', {
     "category": 'str | None',
     "tags": 'list[str]',
@@ -1193,6 +1187,12 @@ WorkingSearch = TypedDict('WorkingSearch', {
     "prefix": 'str | None',
     "query": 'str',
     "tags": 'list[str]',
+}, total=False)
+
+WorkingStored = TypedDict('WorkingStored', {
+    "evicted": 'list[str]',
+    "expires_at": 'str',
+    "key": 'str',
 }, total=False)
 
 
@@ -1399,7 +1399,7 @@ class Operations:
         cursor: str | None = None,
         limit: int | None = None,
         user: str | None = None,
-    ) -> Portrait:
+    ) -> EntityProfile:
         """What is known of one, by id or name."""
         return self._call(
             "GET",
@@ -2606,7 +2606,7 @@ class Operations:
         tags: list[str] | None = None,
         until: str | None = None,
         user: str | None = None,
-    ) -> Recalled:
+    ) -> RecallResult:
         """Finds what was said or noted, best first."""
         return self._call(
             "POST",
@@ -2984,7 +2984,7 @@ class Operations:
         ttl_secs: int | None = None,
         user: str | None = None,
         idempotency_key: str | None = None,
-    ) -> WorkingKept:
+    ) -> WorkingStored:
         """Keeps a text for a while; the same key replaces it."""
         return self._call(
             "PUT",
@@ -3233,7 +3233,7 @@ class AsyncOperations:
         cursor: str | None = None,
         limit: int | None = None,
         user: str | None = None,
-    ) -> Portrait:
+    ) -> EntityProfile:
         """What is known of one, by id or name."""
         return await self._call(
             "GET",
@@ -4440,7 +4440,7 @@ class AsyncOperations:
         tags: list[str] | None = None,
         until: str | None = None,
         user: str | None = None,
-    ) -> Recalled:
+    ) -> RecallResult:
         """Finds what was said or noted, best first."""
         return await self._call(
             "POST",
@@ -4818,7 +4818,7 @@ class AsyncOperations:
         ttl_secs: int | None = None,
         user: str | None = None,
         idempotency_key: str | None = None,
-    ) -> WorkingKept:
+    ) -> WorkingStored:
         """Keeps a text for a while; the same key replaces it."""
         return await self._call(
             "PUT",

@@ -121,16 +121,6 @@ export interface Check {
   same: number;
 }
 
-/** Who is named together with somebody. */
-export interface Company {
-  /** Events that name both. */
-  event_count: number;
-  /** Its id. */
-  id: string;
-  /** How it is shown. */
-  name: string;
-}
-
 /** What stays of a conversation as it is. */
 export interface Compress {
   /** Tokens of the model's window, of which what is left takes at most half. */
@@ -218,6 +208,16 @@ alone, and Markdown has the headings `## Memory Context` and `## Insights`. */
   user?: string | null;
 }
 
+/** Who is named together with somebody. */
+export interface Cooccurrence {
+  /** Events that name both. */
+  event_count: number;
+  /** Its id. */
+  id: string;
+  /** How it is shown. */
+  name: string;
+}
+
 /** What was decided. */
 export interface Decided {
   /** The decision in the log. */
@@ -286,6 +286,42 @@ export interface Entity {
   name: string;
   /** What it is to others. */
   roles: Array<string>;
+  /** What it is. */
+  type: string;
+  /** The word for that of an extractor that knows other kinds. */
+  type_word?: string | null;
+}
+
+/** What is known of somebody or something. */
+export interface EntityProfile {
+  /** Its other names. */
+  aliases: Array<string>;
+  /** Who is named with it, most often first. */
+  company: Array<Cooccurrence>;
+  /** When it became known. */
+  created_at: string;
+  /** In words what it is: the newest fact of the predicate `description`. */
+  description?: string | null;
+  /** Events that name it. */
+  event_count: number;
+  /** What holds. */
+  facts: Array<ProfileFact>;
+  /** When it was first named. */
+  first_seen?: string | null;
+  /** Its id. */
+  id: string;
+  /** When it was last named. */
+  last_seen?: string | null;
+  /** What a host keeps of it: the newest value of each predicate that is the space's own. */
+  metadata: Record<string, string>;
+  /** How it is shown. */
+  name: string;
+  /** What held before. */
+  past: Array<ProfileFact>;
+  /** What it is to others. */
+  roles: Array<string>;
+  /** The events from which it is known by its names and roles, in the order in which they were read. */
+  source_event_ids: Array<string>;
   /** What it is. */
   type: string;
   /** The word for that of an extractor that knows other kinds. */
@@ -456,6 +492,20 @@ export interface FactEnd {
   reason: string;
   /** The rule that read it there. */
   rule: string;
+}
+
+/** What a fact was weighed against. */
+export interface FactExplanation {
+  /** Claims that were weighed together. */
+  claims: number;
+  /** What put an end to it. */
+  ended?: FactEnd | null;
+  /** Those of them that it rests on. */
+  own: number;
+  /** Different values among all of them. */
+  values: number;
+  /** Conversations and speakers from which its own come. */
+  voices: number;
 }
 
 /** What a fact says of its subject. */
@@ -1412,42 +1462,6 @@ export interface Path {
   facts: Array<Fact>;
 }
 
-/** What is known of somebody or something. */
-export interface Portrait {
-  /** Its other names. */
-  aliases: Array<string>;
-  /** Who is named with it, most often first. */
-  company: Array<Company>;
-  /** When it became known. */
-  created_at: string;
-  /** In words what it is: the newest fact of the predicate `description`. */
-  description?: string | null;
-  /** Events that name it. */
-  event_count: number;
-  /** What holds. */
-  facts: Array<ToldFact>;
-  /** When it was first named. */
-  first_seen?: string | null;
-  /** Its id. */
-  id: string;
-  /** When it was last named. */
-  last_seen?: string | null;
-  /** What a host keeps of it: the newest value of each predicate that is the space's own. */
-  metadata: Record<string, string>;
-  /** How it is shown. */
-  name: string;
-  /** What held before. */
-  past: Array<ToldFact>;
-  /** What it is to others. */
-  roles: Array<string>;
-  /** The events from which it is known by its names and roles, in the order in which they were read. */
-  source_event_ids: Array<string>;
-  /** What it is. */
-  type: string;
-  /** The word for that of an extractor that knows other kinds. */
-  type_word?: string | null;
-}
-
 /** A problem document. */
 export interface Problem {
   /** For programs. */
@@ -1464,6 +1478,50 @@ export interface Problem {
   title: string;
   /** A stable address that ends with the code. */
   type: string;
+}
+
+/** A fact with its sentences. */
+export interface ProfileFact {
+  /** `assert` or `negative`. */
+  act: string;
+  /** Probability that it is true, 0 to 1. */
+  confidence: number;
+  /** Since when it is believed. */
+  created_at: string;
+  /** Until when it was believed. */
+  expired_at?: string | null;
+  /** Its id. */
+  id: string;
+  /** Until when it held. */
+  invalid_at?: string | null;
+  /** How exactly the end is known. */
+  invalid_grain?: string | null;
+  /** What it may become. */
+  level: string;
+  /** As a sentence. */
+  line: string;
+  /** What it says. */
+  object: FactObject;
+  /** What kind of thing it says. */
+  predicate: string;
+  /** The words that it rests on, oldest first. */
+  sentences: Array<Sentence>;
+  /** The events that it rests on. */
+  source_event_ids: Array<string>;
+  /** `candidate`, `active`, `disputed`, `superseded` or `rejected`. */
+  status: string;
+  /** How often it was said, 0 to 1. */
+  strength: number;
+  /** Whom it is about. */
+  subject: Named;
+  /** What it is about. */
+  topic?: string | null;
+  /** How far it may be believed. */
+  trust: string;
+  /** Since when it holds in the world. */
+  valid_at?: string | null;
+  /** How exactly the begin is known, where words name it: `day`, `month`, `year` … */
+  valid_grain?: string | null;
 }
 
 /** A vector, and the model that made it. */
@@ -1562,7 +1620,7 @@ those that have half of the words of the question. */
 }
 
 /** What recall answers. */
-export interface Recalled {
+export interface RecallResult {
   /** Layers that could not answer in full. */
   gaps: Array<Gap>;
   /** Best first. */
@@ -1859,50 +1917,6 @@ export interface Summary {
   updated_at: string;
 }
 
-/** A fact with its sentences. */
-export interface ToldFact {
-  /** `assert` or `negative`. */
-  act: string;
-  /** Probability that it is true, 0 to 1. */
-  confidence: number;
-  /** Since when it is believed. */
-  created_at: string;
-  /** Until when it was believed. */
-  expired_at?: string | null;
-  /** Its id. */
-  id: string;
-  /** Until when it held. */
-  invalid_at?: string | null;
-  /** How exactly the end is known. */
-  invalid_grain?: string | null;
-  /** What it may become. */
-  level: string;
-  /** As a sentence. */
-  line: string;
-  /** What it says. */
-  object: FactObject;
-  /** What kind of thing it says. */
-  predicate: string;
-  /** The words that it rests on, oldest first. */
-  sentences: Array<Sentence>;
-  /** The events that it rests on. */
-  source_event_ids: Array<string>;
-  /** `candidate`, `active`, `disputed`, `superseded` or `rejected`. */
-  status: string;
-  /** How often it was said, 0 to 1. */
-  strength: number;
-  /** Whom it is about. */
-  subject: Named;
-  /** What it is about. */
-  topic?: string | null;
-  /** How far it may be believed. */
-  trust: string;
-  /** Since when it holds in the world. */
-  valid_at?: string | null;
-  /** How exactly the begin is known, where words name it: `day`, `month`, `year` … */
-  valid_grain?: string | null;
-}
-
 /** A theme. */
 export interface Topic {
   /** Events that touch it. */
@@ -1957,20 +1971,6 @@ export interface Version {
   version: string;
 }
 
-/** What a fact was weighed against. */
-export interface Weighing {
-  /** Claims that were weighed together. */
-  claims: number;
-  /** What put an end to it. */
-  ended?: FactEnd | null;
-  /** Those of them that it rests on. */
-  own: number;
-  /** Different values among all of them. */
-  values: number;
-  /** Conversations and speakers from which its own come. */
-  voices: number;
-}
-
 /** On what a record rests. */
 export interface Why {
   /** Omissions that are only counted, where it is neither: it may be one of them. */
@@ -1990,7 +1990,7 @@ export interface Why {
   /** What it says. */
   text: string;
   /** Of a fact: what it was weighed against. */
-  weighing?: Weighing | null;
+  weighing?: FactExplanation | null;
 }
 
 /** Why a context does not have a record. */
@@ -2057,16 +2057,6 @@ export interface WorkingItem {
   tags: Array<string>;
 }
 
-/** What was kept. */
-export interface WorkingKept {
-  /** Entries that had to go for it. */
-  evicted: Array<string>;
-  /** When it ends. */
-  expires_at: string;
-  /** The whole path. */
-  key: string;
-}
-
 /** A text that is kept for a while. */
 export interface WorkingPut {
   /** Slash path. */
@@ -2095,6 +2085,16 @@ export interface WorkingSearch {
   query?: string;
   /** All of them. */
   tags?: Array<string>;
+}
+
+/** What was kept. */
+export interface WorkingStored {
+  /** Entries that had to go for it. */
+  evicted: Array<string>;
+  /** When it ends. */
+  expires_at: string;
+  /** The whole path. */
+  key: string;
 }
 
 /** Every operation. */
@@ -2157,8 +2157,8 @@ export abstract class Operations {
   }
 
   /** What is known of one, by id or name. */
-  entityGet(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; user?: string } = {}): Promise<Portrait> {
-    return this.call<Portrait>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, user: given.user } });
+  entityGet(space: string, id: string, given: { as_of?: string; believed_at?: string; cursor?: string; limit?: number; user?: string } = {}): Promise<EntityProfile> {
+    return this.call<EntityProfile>('GET', `/v1/spaces/${encodeURIComponent(space)}/entities/${encodeURIComponent(id)}`, { query: { as_of: given.as_of, believed_at: given.believed_at, cursor: given.cursor, limit: given.limit, user: given.user } });
   }
 
   /** Whom and what it knows, most often named first. */
@@ -2512,8 +2512,8 @@ export abstract class Operations {
   }
 
   /** Finds what was said or noted, best first. */
-  recall(space: string, given: { as_of?: string | null; believed_at?: string | null; category?: string | null; explain?: boolean; include_quarantined?: boolean; kinds?: Array<string> | null; limit?: number | null; max_tokens?: number | null; metadata?: Record<string, unknown> | null; min_score?: number | null; mode?: string | null; query: string; query_vector?: QueryVector | null; session?: string | null; since?: string | null; spaces?: Array<string> | null; tags?: Array<string> | null; until?: string | null; user?: string | null }): Promise<Recalled> {
-    return this.call<Recalled>('POST', `/v1/spaces/${encodeURIComponent(space)}/recall`, { body: { as_of: given.as_of, believed_at: given.believed_at, category: given.category, explain: given.explain, include_quarantined: given.include_quarantined, kinds: given.kinds, limit: given.limit, max_tokens: given.max_tokens, metadata: given.metadata, min_score: given.min_score, mode: given.mode, query: given.query, query_vector: given.query_vector, session: given.session, since: given.since, spaces: given.spaces, tags: given.tags, until: given.until, user: given.user } });
+  recall(space: string, given: { as_of?: string | null; believed_at?: string | null; category?: string | null; explain?: boolean; include_quarantined?: boolean; kinds?: Array<string> | null; limit?: number | null; max_tokens?: number | null; metadata?: Record<string, unknown> | null; min_score?: number | null; mode?: string | null; query: string; query_vector?: QueryVector | null; session?: string | null; since?: string | null; spaces?: Array<string> | null; tags?: Array<string> | null; until?: string | null; user?: string | null }): Promise<RecallResult> {
+    return this.call<RecallResult>('POST', `/v1/spaces/${encodeURIComponent(space)}/recall`, { body: { as_of: given.as_of, believed_at: given.believed_at, category: given.category, explain: given.explain, include_quarantined: given.include_quarantined, kinds: given.kinds, limit: given.limit, max_tokens: given.max_tokens, metadata: given.metadata, min_score: given.min_score, mode: given.mode, query: given.query, query_vector: given.query_vector, session: given.session, since: given.since, spaces: given.spaces, tags: given.tags, until: given.until, user: given.user } });
   }
 
   /** Says what an item of an earlier context was found to be. */
@@ -2637,8 +2637,8 @@ export abstract class Operations {
   }
 
   /** Keeps a text for a while; the same key replaces it. */
-  workingPut(space: string, key: string, given: { category?: string | null; tags?: Array<string>; ttl_secs?: number | null; value: string; user?: string; idempotency_key?: string }): Promise<WorkingKept> {
-    return this.call<WorkingKept>('PUT', `/v1/spaces/${encodeURIComponent(space)}/working/${encodeURIComponent(key)}`, { query: { user: given.user }, body: { category: given.category, tags: given.tags, ttl_secs: given.ttl_secs, value: given.value }, idempotencyKey: given.idempotency_key });
+  workingPut(space: string, key: string, given: { category?: string | null; tags?: Array<string>; ttl_secs?: number | null; value: string; user?: string; idempotency_key?: string }): Promise<WorkingStored> {
+    return this.call<WorkingStored>('PUT', `/v1/spaces/${encodeURIComponent(space)}/working/${encodeURIComponent(key)}`, { query: { user: given.user }, body: { category: given.category, tags: given.tags, ttl_secs: given.ttl_secs, value: given.value }, idempotencyKey: given.idempotency_key });
   }
 
   /** Removes the entry, and what is below it. */

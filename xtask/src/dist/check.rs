@@ -23,7 +23,8 @@ const READERLESS: &str = "this build has no trained reader";
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}"#;
 
 /// Tells whether the package that is installed has the native module.
-const HAS_ENGINE: &str = "import importlib.util; print(importlib.util.find_spec('mnemal._engine') is not None)";
+const HAS_ENGINE: &str =
+    "import importlib.util; print(importlib.util.find_spec('mnemal._engine') is not None)";
 /// The trial of the engine in Python.
 const EMBEDDED: &str = "integrations/python/tests/installed.py";
 

@@ -51,6 +51,7 @@ pub(super) fn of_all(root: &Path, triple: &str) -> Result<Vec<Crate>> {
 }
 
 fn of_packages(root: &Path, triple: &str, packages: &[&str]) -> Result<Vec<Crate>> {
+    // Those of the module are among those of the program.
     let features: Vec<String> = FEATURES.split(',').map(|feature| format!("{PACKAGE}/{feature}")).collect();
     let features = features.join(",");
     let tree = ["tree", "--features", &features, "--edges", "normal,no-proc-macro"];

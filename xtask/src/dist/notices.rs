@@ -23,7 +23,9 @@ pub(super) fn text(root: &Path, triple: &str) -> Result<String> {
 }
 
 fn written(crates: &[Crate]) -> Result<String> {
-    let mut text = "The program mnemal and its module for Python have code of these crates. Their licenses follow.\n\n".to_owned();
+    let mut text =
+        "The program mnemal and its module for Python have code of these crates. Their licenses follow.\n\n"
+            .to_owned();
     let mut licenses: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut textless = Vec::new();
     for one in crates.iter().filter(|one| !one.is_own) {
