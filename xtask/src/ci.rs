@@ -39,6 +39,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("test", "tests of the workspace", test),
     ("doc", "examples in documents, and documents without warnings", document),
     ("clients", "official MCP clients and our own drive the program", |run| clients::run(&run.root)),
+    ("module", "the engine in Python answers as a server does", |run| clients::module(&run.root)),
     ("foreign", "mem0's clients, and clients generated from a valid document, drive the server", |run| {
         clients::foreign(&run.root)
     }),

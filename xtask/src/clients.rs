@@ -52,6 +52,20 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Builds the native module for Python, and runs the checks of the client over it and over a server.
+pub(crate) fn module(root: &Path) -> Result<()> {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+    if !is_there(root, "python3")? {
+        return Ok(());
+    }
+    let (program, _) = built(root)?;
+    Line::new("cargo", &["build", "--quiet", "--package", "mnemal-python", "--lib"]).run(root)?;
+    let module = target(root)?.join("debug").join(format!("{DLL_PREFIX}mnemal_python{DLL_SUFFIX}"));
+    let script = root.join(INTEGRATIONS).join("python/tests/embedded.py");
+    let line = unlimited(Line::new("python3", &["-B"])).arg(text(&script));
+    line.arg(text(&program)).arg(text(&module)).run(root)
+}
+
 /// Runs the mem0 clients against the server, and clients generated from its document, which a validator checks.
 pub(crate) fn foreign(root: &Path) -> Result<()> {
     let (program, clients) = built(root)?;

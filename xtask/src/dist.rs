@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::{Context as _, Result, bail};
 
 use self::pack::Entry;
-use self::parts::Parts;
+use self::parts::{Built, Parts};
 use self::release::Release;
 use crate::clients;
 use crate::command::Line;
@@ -54,12 +54,25 @@ const BUILD: &[&str] = &[
     FEATURES,
 ];
 
+/// The module for Python that is shipped.
+const BUILD_MODULE: &[&str] = &[
+    "build",
+    "--locked",
+    "--profile",
+    "dist",
+    "--package",
+    dependencies::MODULE,
+    "--lib",
+    "--features",
+    "hnsw",
+];
+
 type OfProgram = fn(&Parts) -> Result<Vec<Entry>>;
 type OfRelease = fn(&Release) -> Result<Vec<Entry>>;
 
 /// Packages of one platform, each with one line of help.
 const OF_PROGRAM: &[(&str, &str, OfProgram)] = &[
-    ("wheel", "for pip: the program, and the client for Python", wheel::make),
+    ("wheel", "for pip: the program, and the package for Python with the engine and the client", wheel::make),
     ("reader", "the trained reader, which votes with the rules: for pip, and as a file to add", reader::make),
     ("npm", "for npm: the program, and the launcher that finds it", npm::make),
     ("client", "for npm: the client for TypeScript, if it is compiled", npm::client),
@@ -85,13 +98,14 @@ const GROUPS: [&str; 2] = ["packages", "index"];
 struct Call {
     out: PathBuf,
     program: Option<PathBuf>,
+    module: Option<PathBuf>,
     is_checked: bool,
     chosen: Vec<String>,
 }
 
 impl Call {
     fn read(arguments: &[String], out: PathBuf) -> Result<Self> {
-        let mut call = Self { out, program: None, is_checked: false, chosen: Vec::new() };
+        let mut call = Self { out, program: None, module: None, is_checked: false, chosen: Vec::new() };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let mut path = || -> Result<PathBuf> {
@@ -100,6 +114,7 @@ impl Call {
             match word.as_str() {
                 "--out" => call.out = path()?,
                 "--program" => call.program = Some(path()?),
+                "--module" => call.module = Some(path()?),
                 "--check" => call.is_checked = true,
                 name if names().any(|known| known == name) => call.chosen.push(name.to_owned()),
                 other => bail!("dist does not know {other}\n{}", help()),
@@ -137,7 +152,11 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let makers: Vec<_> = OF_PROGRAM.iter().filter(|(name, ..)| call.wants(name, packages)).collect();
     let mut parts = None;
     if !makers.is_empty() || call.is_checked {
-        parts = Some(Parts::gather(root, &program(&call, root, (&target, &scratch))?, &scratch)?);
+        let is_wheel = makers.iter().any(|(name, ..)| *name == "wheel");
+        let folders = (target.as_path(), scratch.as_path());
+        let program = program(&call, root, folders)?;
+        let module = if is_wheel { module(&call, root, folders)? } else { None };
+        parts = Some(Parts::gather(root, &Built { program, module }, &scratch)?);
     }
     if let Some(parts) = &parts {
         for (name, _, make) in makers {
@@ -161,13 +180,33 @@ fn program(call: &Call, root: &Path, (target, scratch): (&Path, &Path)) -> Resul
         Line::new("cargo", BUILD).run(root)?;
         return Ok(target.join("dist").join(name));
     };
-    let stripped = scratch.join(name);
-    let strip = Line::new("strip", &["-o"]).args([&stripped, given].map(|path| path.display().to_string()));
+    Ok(stripped(root, given, scratch.join(name)))
+}
+
+/// Returns the module for Python that is packed: the one that is given, or one that is built with the program; `None` where only a
+/// program is given.
+fn module(call: &Call, root: &Path, (target, scratch): (&Path, &Path)) -> Result<Option<PathBuf>> {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+    let name = format!("{DLL_PREFIX}{}{DLL_SUFFIX}", dependencies::MODULE.replace('-', "_"));
+    match (&call.module, &call.program) {
+        (Some(given), _) => Ok(Some(stripped(root, given, scratch.join(name)))),
+        (None, Some(_)) => Ok(None),
+        (None, None) => {
+            Line::new("cargo", BUILD_MODULE).run(root)?;
+            Ok(Some(target.join("dist").join(name)))
+        }
+    }
+}
+
+/// Returns a file without its symbols; as it is where they cannot be taken out.
+fn stripped(root: &Path, given: &Path, stripped: PathBuf) -> PathBuf {
+    let strip = Line::new("strip", &["-o"]);
+    let strip = strip.args([stripped.as_path(), given].map(|path| path.display().to_string()));
     if cfg!(target_os = "linux") && strip.read(root).is_ok() {
-        return Ok(stripped);
+        return stripped;
     }
     println!("`strip` does not work here: {} is packed as it is", given.display());
-    Ok(given.clone())
+    given.to_owned()
 }
 
 fn put(out: &Path, files: &[Entry]) -> Result<()> {
@@ -202,8 +241,9 @@ mod tests {
 
     #[test]
     fn paths_are_taken_from_here_and_unknown_words_are_refused() {
-        let read = call(&["--program", "a/mnemal", "--out", "/b", "npm"]).unwrap();
+        let read = call(&["--program", "a/mnemal", "--module", "/m.so", "--out", "/b", "npm"]).unwrap();
         assert_eq!(read.program, Some(std::env::current_dir().unwrap().join("a/mnemal")));
+        assert_eq!(read.module, Some(PathBuf::from("/m.so")));
         assert_eq!((read.out, read.chosen), (PathBuf::from("/b"), vec!["npm".to_owned()]));
         let error = call(&["rpm"]).unwrap_err().to_string();
         assert!(error.starts_with("dist does not know rpm\n") && error.contains("wheel"), "{error}");

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "http")]
 pub mod auth;
+#[cfg(feature = "http")]
+mod embedded;
 #[cfg(feature = "mcp")]
 mod hex;
 #[cfg(feature = "http")]
@@ -19,5 +21,7 @@ mod settings;
 #[cfg(feature = "mcp")]
 pub mod wire;
 
+#[cfg(feature = "http")]
+pub use crate::embedded::{Answer, Embedded, Location, Question};
 #[cfg(feature = "http")]
 pub use crate::settings::{AuthMode, AuthSettings, CompatSettings, DEFAULT_PORT, ServerSettings};

@@ -40,6 +40,9 @@ pub struct ServerSettings {
     /// The section `[compat]`, next to this one.
     #[serde(skip)]
     pub compat: CompatSettings,
+    /// Whether requests come from this process alone, so that there are no keys; see [`Embedded`](crate::Embedded).
+    #[serde(skip)]
+    pub is_embedded: bool,
 }
 
 /// The section `[compat]`: routes of other memory servers under their own names.
@@ -106,6 +109,7 @@ impl Default for ServerSettings {
             allowed_hosts: Vec::new(),
             metrics_public: false,
             compat: CompatSettings::default(),
+            is_embedded: false,
         }
     }
 }

@@ -139,6 +139,12 @@ impl Engine {
         Arc::strong_count(&self.0) > 1
     }
 
+    /// Returns the path of its database; `None` in memory.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn file(&self) -> Option<&std::path::Path> {
+        self.0.file.as_ref().map(mnemal_store::SqliteStore::path)
+    }
+
     /// Empties the write-ahead log and closes the files; every later call fails. Dropping the engine without it loses nothing
     /// either.
     ///

@@ -4,7 +4,7 @@ mod folder;
 mod pool;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mnemal_core::{
@@ -60,7 +60,7 @@ pub struct SpaceEntry {
 pub struct SpaceReport {
     /// Its list entry.
     pub entry: SpaceEntry,
-    /// Its database.
+    /// Its database; empty in memory.
     pub file: PathBuf,
     /// Counts.
     pub stats: Stats,
@@ -85,6 +85,29 @@ struct Inner {
     folder: Folder,
     template: Builder,
     pool: Pool,
+    /// The one space of [`Spaces::of_engine`], which is in no folder.
+    embedded: Option<SpaceId>,
+}
+
+impl Inner {
+    /// Returns the folder of the spaces.
+    ///
+    /// # Errors
+    /// `Unsupported` for the space of an embedded engine.
+    fn folder(&self) -> Result<&Folder> {
+        match &self.embedded {
+            Some(space) => {
+                let what = format!("space {space} is embedded: it has no marker and no place among others");
+                Err(Error::new(ErrorKind::Unsupported, what))
+            }
+            None => Ok(&self.folder),
+        }
+    }
+
+    /// Returns the content of a space's marker; an embedded space has none.
+    fn marked(&self, space: &SpaceId) -> Marker {
+        self.folder().map_or_else(|_| Marker::default(), |folder| folder.marked(space))
+    }
 }
 
 impl Spaces {
@@ -99,8 +122,24 @@ impl Spaces {
         let data = data.into();
         let pool = Pool::new(template.settings().spaces.max_open, template.clock());
         let template = template.with_key_file_unless_known(data.join(crate::key_file::NAME));
-        let inner = Inner { folder: Folder::new(data.join(FOLDER)), template, pool };
+        let inner = Inner { folder: Folder::new(data.join(FOLDER)), template, pool, embedded: None };
         Ok(Self { inner: Arc::new(inner), known: Within::All })
+    }
+
+    /// Returns the one space of an engine that is open: of a file of any name, or in memory.
+    ///
+    /// It stays open until [`close`](Self::close). No other space exists or can be created beside it, and it can neither be removed
+    /// nor marked as always-on.
+    ///
+    /// # Errors
+    /// `Invalid` for settings out of range.
+    pub fn of_engine(engine: Engine, space: SpaceId) -> Result<Self> {
+        let template = Engine::builder().with_settings(engine.settings().clone());
+        template.settings().check()?;
+        let pool = Pool::of_one(space.clone(), engine, template.clock());
+        let embedded = Some(space.clone());
+        let inner = Inner { folder: Folder::new(PathBuf::new()), template, pool, embedded };
+        Ok(Self { inner: Arc::new(inner), known: Within::Only(vec![space]) })
     }
 
     /// Returns the same spaces restricted to these: for every call, another one does not exist, cannot be created, is in no list,
@@ -167,8 +206,11 @@ impl Spaces {
     /// # Errors
     /// `Unavailable` when the folder cannot be read.
     pub fn list(&self) -> Result<Vec<SpaceEntry>> {
-        let names = self.inner.folder.names()?.into_iter();
-        Ok(names.filter(|space| self.knows(space)).map(|space| self.entry(space)).collect())
+        let names = match &self.inner.embedded {
+            Some(space) => vec![space.clone()],
+            None => self.inner.folder.names()?,
+        };
+        Ok(names.into_iter().filter(|space| self.knows(space)).map(|space| self.entry(space)).collect())
     }
 
     /// Returns a report about a space.
@@ -180,7 +222,7 @@ impl Spaces {
         let newest = memory.events().latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
         Ok(SpaceReport {
             entry: self.entry(space.clone()),
-            file: self.inner.folder.file(space),
+            file: memory.engine.file().map(Path::to_owned).unwrap_or_default(),
             stats: memory.admin().stats().await?,
             last_at: newest.first().map(|event| event.recorded_at),
         })
@@ -247,21 +289,22 @@ impl Spaces {
     /// # Errors
     /// `Unavailable` when the folder cannot be read.
     pub fn always_on(&self) -> Result<Vec<SpaceId>> {
-        let mut always_on = self.inner.folder.always_on()?;
+        let Ok(folder) = self.inner.folder() else { return Ok(Vec::new()) };
+        let mut always_on = folder.always_on()?;
         always_on.retain(|space| self.knows(space));
         Ok(always_on)
     }
 
     /// Whether a space exists and is always-on.
     pub(crate) fn is_always_on(&self, space: &SpaceId) -> bool {
-        self.has(space) && self.inner.folder.marked(space).is_on
+        self.has(space) && self.inner.marked(space).is_on
     }
 
     fn mark(&self, space: &SpaceId, change: impl FnOnce(Marker) -> Marker) -> Result<()> {
-        let folder = &self.inner.folder;
         if !self.has(space) {
             return Err(Error::not_found(format!("no space {space}")));
         }
+        let folder = self.inner.folder()?;
         let marked = folder.marked(space);
         let changed = change(marked.clone());
         if changed == marked { Ok(()) } else { folder.mark(space, &changed) }
@@ -283,10 +326,10 @@ impl Spaces {
     }
 
     async fn unlink(&self, space: &SpaceId) -> Result<()> {
-        let folder = &self.inner.folder;
         if !self.has(space) {
             return Err(Error::not_found(format!("no space {space}")));
         }
+        let folder = self.inner.folder()?;
         let mut barred = self.inner.pool.bar(space)?;
         if let Some(engine) = barred.engine.take() {
             engine.close().await?;
@@ -328,13 +371,14 @@ impl Spaces {
         Ok(primary.reading_beside(memories, gaps))
     }
 
-    /// Closes every space without a live handle.
+    /// Closes every space without a live handle, and the space of an embedded engine, whose later calls fail.
     ///
     /// # Errors
     /// `Unavailable` when a write-ahead log could not be emptied; acknowledged events are safe nevertheless.
     pub async fn close(&self) -> Result<()> {
+        let embedded = self.inner.embedded.as_ref().and_then(|space| self.inner.pool.opened(space));
         let mut closed = Ok(());
-        for engine in self.inner.pool.unused() {
+        for engine in self.inner.pool.unused().into_iter().chain(embedded) {
             closed = closed.and(engine.close().await);
         }
         closed
@@ -361,12 +405,16 @@ impl Spaces {
     }
 
     fn has(&self, space: &SpaceId) -> bool {
-        self.knows(space) && self.inner.folder.has(space)
+        match &self.inner.embedded {
+            Some(embedded) => embedded == space,
+            None => self.knows(space) && self.inner.folder.has(space),
+        }
     }
 
     async fn engine(&self, space: &SpaceId) -> Result<Engine> {
         if !self.knows(space) {
-            return Err(Error::not_found(format!("no space {space}")));
+            let beside = self.inner.embedded.as_ref().map_or("", |_| ": an embedded memory is one space");
+            return Err(Error::not_found(format!("no space {space}{beside}")));
         }
         let (entry, leaving) = self.inner.pool.enter(space)?;
         for engine in leaving {
@@ -378,7 +426,7 @@ impl Spaces {
             PoolEntry::Permit(permit) => permit,
         };
         let mut template = self.inner.template.clone();
-        let marked = self.inner.folder.marked(space);
+        let marked = self.inner.marked(space);
         let is_on = marked.always_on();
         if let Some(mins) = marked.interval_mins {
             template = template.with_interval(mins);
@@ -406,11 +454,19 @@ impl Spaces {
         SqliteStore::alone(&file).await
     }
 
+    /// Returns the size of a space's database and write-ahead log, in bytes; 0 in memory.
+    fn bytes(&self, space: &SpaceId) -> u64 {
+        let Ok(folder) = self.inner.folder() else {
+            let engine = self.inner.pool.opened(space);
+            return engine.and_then(|engine| engine.file().map(folder::size)).unwrap_or_default();
+        };
+        folder.bytes(space)
+    }
+
     fn entry(&self, space: SpaceId) -> SpaceEntry {
-        let folder = &self.inner.folder;
-        let marked = folder.marked(&space);
+        let marked = self.inner.marked(&space);
         SpaceEntry {
-            bytes: folder.bytes(&space),
+            bytes: self.bytes(&space),
             always_on: if marked.is_on { AlwaysOn::Yes } else { AlwaysOn::No },
             always_on_since: marked.since,
             consolidate_interval_mins: marked

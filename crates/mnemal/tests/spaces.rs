@@ -604,3 +604,42 @@ async fn every_always_on_space_is_attended_until_the_host_says_enough() {
     assert_eq!((attended.dreamt, attended.cut), (2, false), "{attended:?}");
     assert_eq!(folded("rest").await, 0);
 }
+
+#[tokio::test]
+async fn the_space_of_an_open_engine_is_the_only_one_and_stays_open() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("any name.sqlite");
+    let engine = Engine::builder().open(&file).await.unwrap();
+    let spaces = Spaces::of_engine(engine, name("agent")).unwrap();
+    let memory = spaces.open(&name("agent")).await.unwrap();
+    let _ack = memory.log(Message::user("the heron nests behind the mill")).await.unwrap();
+    drop(memory);
+    let report = spaces.show(&name("agent")).await.unwrap();
+    assert_eq!((report.file.as_path(), report.stats.head.count()), (file.as_path(), 1));
+    assert!(report.entry.bytes > 0 && report.entry.always_on == AlwaysOn::No);
+    assert_eq!(spaces.list().unwrap().len(), 1);
+    assert!(spaces.always_on().unwrap().is_empty());
+    assert_eq!(spaces.open_or_create(&name("other")).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(spaces.create(&name("agent"), AlwaysOn::No).await.unwrap_err().kind(), ErrorKind::Conflict);
+    let marked = spaces.set_always_on(&name("agent"), AlwaysOn::Yes).unwrap_err();
+    let removed = spaces.remove(&name("agent")).await.unwrap_err();
+    assert_eq!((marked.kind(), removed.kind()), (ErrorKind::Unsupported, ErrorKind::Unsupported));
+    let mut files: Vec<_> =
+        std::fs::read_dir(home.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    files.sort();
+    assert!(files.contains(&"any name.sqlite-wal".into()), "{files:?}");
+    spaces.close().await.unwrap();
+    assert!(!home.path().join("any name.sqlite-wal").exists());
+    assert!(spaces.open(&name("agent")).await.unwrap().stats().await.is_err(), "it was closed");
+}
+
+#[tokio::test]
+async fn an_engine_in_memory_has_a_space_without_a_file() {
+    let spaces = Spaces::of_engine(Engine::builder().in_memory().unwrap(), name("agent")).unwrap();
+    let memory = spaces.open_or_create(&name("agent")).await.unwrap();
+    let _ack = memory.log(Message::user("the heron nests behind the mill")).await.unwrap();
+    let report = spaces.show(&name("agent")).await.unwrap();
+    assert_eq!((report.entry.bytes, report.file.as_path()), (0, Path::new("")));
+    assert_eq!(memory.recall("heron").await.unwrap().value.hits.len(), 1);
+    spaces.close().await.unwrap();
+}

@@ -21,7 +21,7 @@ PATIENCE = 60.0
 
 
 class MnemalError(Exception):
-    """A problem that the server told: its code is stable, the hint says what to do."""
+    """A problem that the engine told, here or on a server: its code is stable, the hint says what to do."""
 
     def __init__(self, status: int, problem: dict[str, Any]):
         self.status = status
@@ -56,26 +56,22 @@ def local_key() -> str | None:
         return None
 
 
-class _Requests:
-    """Where requests go, and with which key: the argument, else `MNEMAL_API_KEY`, else on loopback the local key.
+class _Calls:
+    """Operations as requests, whoever answers them.
 
-    A call that the server refuses because it is asked too often waits as `Retry-After` says and is made again, for at most
-    `patience` seconds; 0 waits for nothing.
+    A call that is refused because of too many others waits as `Retry-After` says and is made again, for at most `_patience`
+    seconds; 0 waits for nothing.
     """
 
-    def __init__(
-        self,
-        base_url: str | None = None,
-        key: str | None = None,
-        timeout: float = 30.0,
-        patience: float = PATIENCE,
-    ):
-        url = urlsplit(base_url or os.environ.get("MNEMAL_URL") or DEFAULT)
-        if url.scheme not in ("http", "https") or not url.hostname:
-            raise ValueError("base_url must be http://… or https://…")
-        self._url, self._timeout, self._patience = url, timeout, patience
-        is_local = url.hostname in LOOPBACK
-        self._key = key or os.environ.get("MNEMAL_API_KEY") or (local_key() if is_local else None)
+    # What stands before the path of every request, the key of the caller, and who answers.
+    _base: str = ""
+    _key: str | None = None
+    _patience: float = PATIENCE
+    _where: str = ""
+
+    def _ask(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, str, float]:
+        """Makes one request; returns its status, its text, and the seconds after which it may be made again."""
+        raise NotImplementedError
 
     def _send(
         self,
@@ -89,7 +85,7 @@ class _Requests:
     ) -> Any:
         given = {name: value for name, value in (query or {}).items() if value is not None}
         flags = {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
-        target = self._url.path.rstrip("/") + path + (f"?{urlencode(flags)}" if flags else "")
+        target = self._base + path + (f"?{urlencode(flags)}" if flags else "")
         headers = {"accept": "application/json, application/problem+json, */*"}
         content = None
         if body is not None:
@@ -116,11 +112,29 @@ class _Requests:
             return json.loads(text)
         except ValueError as error:
             hint = "Is this the address of mnemal? See MNEMAL_URL, or base_url."
-            detail = f"{self._url.netloc} answered no JSON: {text[:80]!r}"
+            detail = f"{self._where} answered no JSON: {text[:80]!r}"
             raise MnemalError(status, {"code": "invalid_answer", "detail": detail, "hint": hint}) from error
 
+
+class _Requests(_Calls):
+    """Where requests go, and with which key: the argument, else `MNEMAL_API_KEY`, else on loopback the local key."""
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        key: str | None = None,
+        timeout: float = 30.0,
+        patience: float = PATIENCE,
+    ):
+        url = urlsplit(base_url or os.environ.get("MNEMAL_URL") or DEFAULT)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("base_url must be http://… or https://…")
+        self._url, self._timeout, self._patience = url, timeout, patience
+        self._base, self._where = url.path.rstrip("/"), url.netloc
+        is_local = url.hostname in LOOPBACK
+        self._key = key or os.environ.get("MNEMAL_API_KEY") or (local_key() if is_local else None)
+
     def _ask(self, method: str, target: str, content: bytes | None, headers: dict[str, str]) -> tuple[int, str, float]:
-        """Makes one request; returns its status, its text, and the seconds after which it may be made again."""
         kind = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
         connection = kind(self._url.hostname or "", self._url.port, timeout=self._timeout)
         where = f"{self._url.scheme}://{self._url.netloc}"

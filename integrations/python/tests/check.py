@@ -15,9 +15,6 @@ import time
 import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
@@ -25,44 +22,12 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 
+from facade import check, facade, found, passed, raised, waiting, whole
+
 from mnemal import AsyncMnemal, Client, Mnemal, MnemalConnectionError, MnemalError
 from mnemal.langgraph import MnemalChatMessageHistory, MnemalStore
 
-checks = 0
-
-
-def check(holds, what):
-    global checks
-    checks += 1
-    if not holds:
-        raise SystemExit(f"FAILED: {what}")
-
-
-def whole(ask):
-    """Asks again while a layer was too slow to answer, as on a machine that has much to do."""
-    for _ in range(20):
-        answer = ask()
-        if not any(gap["cause"] == "timed_out" for gap in answer["gaps"]):
-            break
-    return answer
-
-
-def found(ask):
-    """Asks again while nothing is found, for the same reason."""
-    for _ in range(20):
-        answer = ask()
-        if answer:
-            break
-    return answer
-
-
-def raised(kind, act):
-    """Returns what an act raises."""
-    try:
-        act()
-    except kind as error:
-        return error
-    raise SystemExit(f"FAILED: no {kind.__name__} is raised")
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 def until(holds, what):
@@ -110,37 +75,6 @@ def troubles():
     check("mnemal serve" in str(error), f"nobody there {error}")
 
 
-def facade(memory):
-    stored = memory.remember("Deploys happen on Tuesdays", key="deploy_day", tags=["calendar"])
-    check(stored["created"] and stored["status"] == "active", f"stored {stored}")
-    logged = memory.log("s1", ("user", "I moved to Lyon"), ("assistant", "Noted."))
-    check(len(logged) == 2 and logged.gaps == logged.answer["gaps"], f"turns are logged {logged.answer}")
-    hits = found(lambda: memory.recall("when do we deploy?"))
-    check(hits.gaps == hits.answer["gaps"] and hits.answer["used_mode"], f"what an answer says beside its hits {hits.answer}")
-    check(hits[0]["key"] == "deploy_day", f"recalled {hits}")
-    context = whole(lambda: memory.context("where do I live?", budget_tokens=500))
-    check("Lyon" in context["text"] and context["tokens"] <= 500, f"context {context}")
-    answer = whole(lambda: memory.ask("When do deploys happen?"))
-    check(answer["known"] and "Tuesdays" in answer["quotes"][0]["text"], f"answered {answer}")
-    unknown = whole(lambda: memory.ask("When was the bridge painted?"))
-    check(not unknown["known"] and unknown["quotes"] == [], f"not known {unknown}")
-    both = memory.client.event_add(memory.space, events=[{"content": "one"}, {"content": "two"}], idempotency_key="b1")
-    one = memory.client.event_add(memory.space, content="three", metadata={"of": "check"})
-    check(len(both["events"]) == 2 and len(one["events"]) == 1, f"events {both} {one}")
-    check(memory.client.memory_get_by_key(memory.space, "deploy_day")["tags"] == ["calendar"], "by key")
-    check(memory.client.event_list(memory.space, limit=1)["next_cursor"], "a page has a cursor")
-    check(memory.client.export(memory.space).count("\n") > 2, "an answer that is no JSON")
-    lines = memory.client.export(memory.space)
-    check(memory.client.import_("copy", lines)["gaps"] is not None, "lines go in")
-    erased = memory.forget("deploy_day")
-    check(erased["status"].startswith("erased"), f"erased {erased}")
-    try:
-        memory.client.memory_get_by_key(memory.space, "deploy_dya")
-        check(False, "a missing key is an error")
-    except MnemalError as error:
-        check((error.status, error.code) == (404, "not_found") and error.hint, f"a problem {error}")
-
-
 def keys(url):
     """Without its key nobody is let in."""
     try:
@@ -148,16 +82,6 @@ def keys(url):
         check(False, "a wrong key is refused")
     except MnemalError as error:
         check(error.code == "unauthenticated", f"refused {error}")
-
-
-async def waiting(url):
-    memory = AsyncMnemal("waiting", base_url=url)
-    notes = [memory.remember(f"Thing {number} stands on the shelf", key=f"thing{number}") for number in range(5)]
-    check(all(stored["created"] for stored in await asyncio.gather(*notes)), "five at once")
-    check(len(await memory.recall("shelf things", limit=3)) == 3, "three are found")
-    check((await memory.context("shelf"))["tokens"] > 0, "a context")
-    check((await memory.ask("what stands on the shelf?"))["recall_id"].startswith("rcl_"), "an answer has its account")
-    check((await memory.forget("thing0"))["events"] == 1, "one is erased")
 
 
 def store(memory):
@@ -450,7 +374,7 @@ def main(program):
                 # The client finds the local key by itself.
                 facade(Mnemal("facade", base_url=url))
                 keys(url)
-                asyncio.run(waiting(url))
+                asyncio.run(waiting(AsyncMnemal("waiting", base_url=url)))
                 troubles()
                 store(Mnemal("store", base_url=url))
                 for part in (many, ends, filters, names, words, chat):
@@ -461,7 +385,7 @@ def main(program):
                 guide(url)
             finally:
                 child.terminate()
-    print(f"python package: {checks} checks passed, LangGraph among them")
+    print(f"python package: {len(passed)} checks passed, LangGraph among them")
 
 
 main(sys.argv[1])

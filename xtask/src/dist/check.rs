@@ -22,6 +22,12 @@ const READERLESS: &str = "this build has no trained reader";
 /// The first words of a client of the Model Context Protocol.
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}"#;
 
+/// Tells whether the package that is installed has the native module.
+const HAS_ENGINE: &str =
+    "import importlib.util; print(importlib.util.find_spec('mnemal._engine') is not None)";
+/// The trial of the engine in Python.
+const EMBEDDED: &str = "integrations/python/tests/installed.py";
+
 type Check = fn(&Parts, &Path, &Home) -> Result<()>;
 
 /// Each package with its check.
@@ -131,8 +137,24 @@ fn of_wheel(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
     home.try_out(parts, &program, &[])?;
     home.run(&python, &["-c", "from mnemal import Mnemal, AsyncMnemal"])?;
     println!("wheel: installed by pip, the program runs and the client is there");
+    with_engine(parts, home, &python)?;
     home.run(&python, &[install.as_slice(), &[reader.as_str()]].concat())?;
     with_reader(home, &program)
+}
+
+/// Tries the engine out that was installed with the package.
+fn with_engine(parts: &Parts, home: &Home, python: &Path) -> Result<()> {
+    if home.run(python, &["-c", HAS_ENGINE])?.trim() != "True" {
+        if parts.module.is_some() {
+            bail!("the wheel has no module mnemal._engine");
+        }
+        println!("engine: NOT checked, the wheel was made without it");
+        return Ok(());
+    }
+    let script = parts.root.join(EMBEDDED).display().to_string();
+    let told = home.run(python, &["-B", &script])?;
+    print!("engine: {told}");
+    Ok(())
 }
 
 /// Looks whether the program lists the trained reader that was installed beside it.

@@ -11,6 +11,8 @@ use crate::command::Line;
 
 /// The package of the program.
 const PACKAGE: &str = "mnemal-cli";
+/// The package of the module for Python.
+pub(super) const MODULE: &str = "mnemal-python";
 
 /// A crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,13 +42,25 @@ impl Crate {
 
 /// Returns the crates whose code the program has on a platform, in the order of their names; the program's own is among them.
 pub(super) fn of_program(root: &Path, triple: &str) -> Result<Vec<Crate>> {
-    let tree = ["tree", "--package", PACKAGE, "--features", FEATURES, "--edges", "normal,no-proc-macro"];
+    of_packages(root, triple, &[PACKAGE])
+}
+
+/// As [`of_program`], together with the crates of the module for Python.
+pub(super) fn of_all(root: &Path, triple: &str) -> Result<Vec<Crate>> {
+    of_packages(root, triple, &[PACKAGE, MODULE])
+}
+
+fn of_packages(root: &Path, triple: &str, packages: &[&str]) -> Result<Vec<Crate>> {
+    // Those of the module are among those of the program.
+    let features: Vec<String> = FEATURES.split(',').map(|feature| format!("{PACKAGE}/{feature}")).collect();
+    let features = features.join(",");
+    let tree = ["tree", "--features", &features, "--edges", "normal,no-proc-macro"];
     let tree = Line::new("cargo", &tree)
+        .args(packages.iter().flat_map(|package| ["--package".to_owned(), (*package).to_owned()]))
         .args(["--target", triple, "--prefix", "none", "--format", "{p}"].map(str::to_owned))
         .read(root)?;
-    let features: Vec<String> = FEATURES.split(',').map(|feature| format!("{PACKAGE}/{feature}")).collect();
     let metadata = ["metadata", "--format-version", "1", "--filter-platform", triple, "--features"];
-    let metadata = Line::new("cargo", &metadata).arg(features.join(",")).read(root)?;
+    let metadata = Line::new("cargo", &metadata).arg(features).read(root)?;
     let metadata: Value = serde_json::from_str(&metadata).context("cannot read cargo metadata")?;
     read(&tree, &metadata)
 }
@@ -126,6 +140,13 @@ mod tests {
         }
         let uses = &crates.iter().find(|one| one.name == "mnemal").unwrap().uses;
         assert!(uses.iter().any(|key| key.starts_with("mnemal-reader@")), "{uses:?}");
+    }
+
+    #[test]
+    fn the_crates_of_the_module_are_not_those_of_the_program() {
+        let has = |crates: &[Crate]| crates.iter().any(|one| one.name == "pyo3");
+        let triple = "x86_64-unknown-linux-gnu";
+        assert!(has(&of_all(&root(), triple).unwrap()) && !has(&of_program(&root(), triple).unwrap()));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Licenses of third parties whose code is in the program, as one text.
+//! Licenses of third parties whose code is in the program or in the module for Python, as one text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,11 +19,13 @@ const LONGEST: u64 = 200_000;
 /// Returns the licenses of all third parties on a platform: a list, then each text once, with the crates that it is of, and the
 /// crates that come without a text.
 pub(super) fn text(root: &Path, triple: &str) -> Result<String> {
-    written(&dependencies::of_program(root, triple)?)
+    written(&dependencies::of_all(root, triple)?)
 }
 
 fn written(crates: &[Crate]) -> Result<String> {
-    let mut text = "The program mnemal has code of these crates. Their licenses follow.\n\n".to_owned();
+    let mut text =
+        "The program mnemal and its module for Python have code of these crates. Their licenses follow.\n\n"
+            .to_owned();
     let mut licenses: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut textless = Vec::new();
     for one in crates.iter().filter(|one| !one.is_own) {

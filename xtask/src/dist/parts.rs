@@ -29,6 +29,15 @@ pub(super) const THIRD_PARTIES: &str = "THIRD-PARTY.txt";
 /// Shells with completions.
 const SHELLS: [&str; 4] = ["bash", "zsh", "fish", "powershell"];
 
+/// What was built for packages.
+#[derive(Debug)]
+pub(super) struct Built {
+    /// The program.
+    pub(super) program: PathBuf,
+    /// The native module for Python, if it was built.
+    pub(super) module: Option<PathBuf>,
+}
+
 /// What packages of one platform are made from.
 #[derive(Debug)]
 pub(super) struct Parts {
@@ -42,6 +51,8 @@ pub(super) struct Parts {
     pub(super) target: Target,
     /// The program.
     pub(super) program: Vec<u8>,
+    /// The native module for Python; `None` if it was not built.
+    pub(super) module: Option<Vec<u8>>,
     /// Licenses of third parties.
     pub(super) notices: String,
     /// Pages of the manual, by the names of their files.
@@ -52,9 +63,15 @@ pub(super) struct Parts {
 
 impl Parts {
     /// Reads the program, asks it for its pages, and collects the licenses of third parties.
-    pub(super) fn gather(root: &Path, program: &Path, scratch: &Path) -> Result<Self> {
-        let bytes = fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
+    pub(super) fn gather(root: &Path, built: &Built, scratch: &Path) -> Result<Self> {
+        let read = |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+        let program = &built.program;
+        let bytes = read(program)?;
         let target = Target::of(&bytes)?;
+        let module = built.module.as_deref().map(read).transpose()?;
+        if let Some(module) = &module {
+            target.must_hold(&Target::of(module)?)?;
+        }
         let man = scratch.join("man");
         if man.exists() {
             fs::remove_dir_all(&man)?;
@@ -70,6 +87,7 @@ impl Parts {
             notices: notices::text(root, target.triple())?,
             target,
             program: bytes,
+            module,
             man: files(&man)?,
             completions: completions.into_iter().collect::<Result<_>>()?,
         })

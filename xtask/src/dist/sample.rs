@@ -71,6 +71,7 @@ pub(super) fn parts() -> Parts {
         version: VERSION.to_owned(),
         stamp: EARLIEST,
         target: Target::of(&program).unwrap(),
+        module: Some(self::program(&[("libc.so.6", "GLIBC_2.17", 0)])),
         program,
         notices: "serde 1.0: MIT OR Apache-2.0\n".to_owned(),
         man: vec![("mnemal.1".to_owned(), b".TH mnemal 1\n".to_vec())],

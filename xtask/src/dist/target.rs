@@ -69,6 +69,25 @@ impl Target {
         }
     }
 
+    /// Checks that a module for this platform runs wherever the program does, so that one package may hold both.
+    ///
+    /// # Errors
+    /// Fails for another system or processor, and for a newer C library.
+    pub(super) fn must_hold(&self, module: &Self) -> Result<()> {
+        if (self.system, self.processor) != (module.system, module.processor) {
+            bail!("the module is for {}, the program for {}", module.triple(), self.triple());
+        }
+        if module.glibc > self.glibc {
+            bail!("the module needs the C library of {}, the program that of {}", module.wheel, self.wheel);
+        }
+        Ok(())
+    }
+
+    /// Returns the name of the module's file in a package for Python.
+    pub(super) fn module(&self) -> &'static str {
+        if self.system == System::Windows { "_engine.pyd" } else { "_engine.abi3.so" }
+    }
+
     /// Returns the name that Rust gives the platform.
     pub(super) fn triple(&self) -> &'static str {
         match (self.system, self.processor, self.glibc.is_some()) {
@@ -168,6 +187,16 @@ mod tests {
         let target = Target::of(&sample::program(&[])).unwrap();
         assert_eq!(target.wheel, "manylinux_2_17_x86_64.musllinux_1_1_x86_64");
         assert_eq!((target.triple(), target.debian()), ("x86_64-unknown-linux-musl", "amd64"));
+    }
+
+    #[test]
+    fn a_module_is_of_the_platform_of_its_program() {
+        let target = |version| Target::of(&sample::program(&[("libc.so.6", version, 0)])).unwrap();
+        assert!(target("GLIBC_2.34").must_hold(&target("GLIBC_2.28")).is_ok());
+        let newer = target("GLIBC_2.28").must_hold(&target("GLIBC_2.34")).unwrap_err().to_string();
+        assert!(newer.contains("manylinux_2_34") && newer.contains("manylinux_2_28"), "{newer}");
+        let arm = Target { processor: Processor::Arm64, ..target("GLIBC_2.28") };
+        assert!(arm.must_hold(&target("GLIBC_2.28")).is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Wheel for pip: the client for Python with all its modules, and the program as a script.
+//! Wheel for pip: the package for Python with all its modules, the native one among them, and the program as a script.
 
 use std::fmt::Write as _;
 
@@ -23,6 +23,13 @@ pub(super) fn make(parts: &Parts) -> Result<Vec<Entry>> {
     let release = format!("{NAME}-{version}");
     let info = format!("{release}.dist-info");
     let mut entries = modules(parts)?;
+    match &parts.module {
+        Some(module) => {
+            let path = format!("{NAME}/{}", parts.target.module());
+            entries.push(Entry::file(path, module.as_slice()));
+        }
+        None => println!("wheel: without the engine for Python, which was not built"),
+    }
     entries.push(parts.program(&format!("{release}.data/scripts/")));
     let licenses = parts.licenses(&format!("{info}/licenses/"))?;
     let names: Vec<&str> = licenses.iter().filter_map(|entry| entry.path.rsplit('/').next()).collect();
@@ -133,6 +140,16 @@ mod tests {
             sample::file(&entries, &format!("mnemal/{module}"));
         }
         assert!(entries.iter().all(|entry| !entry.path.contains("__pycache__")));
+    }
+
+    #[test]
+    fn the_native_module_is_there_if_it_was_built() {
+        let (_, entries) = wheel();
+        let parts = sample::parts();
+        assert_eq!(Some(&sample::file(&entries, "mnemal/_engine.abi3.so").bytes), parts.module.as_ref());
+        assert!(entries.iter().any(|entry| entry.path == "mnemal/_engine.pyi"));
+        let made = make(&Parts { module: None, ..parts }).unwrap().remove(0);
+        assert!(sample::unzip(&made.bytes).iter().all(|entry| !entry.path.ends_with(".so")));
     }
 
     #[test]

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["core", "text", "extract", "layer", "reading-layer", "provider", "store"]),
     ("server", &["core", "engine"]),
     ("cli", &["core", "engine", "server"]),
+    ("module", &["engine", "server"]),
     ("tool", &[]),
     (
         "bench",
@@ -51,6 +52,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("ort", &["mnemal-providers"]),
     ("pdf-extract", &["mnemal-providers"]),
     ("pulldown-cmark", &["mnemal-providers"]),
+    ("pyo3", &["mnemal-python"]),
     ("regex", &["mnemal-extract"]),
     ("reqwest", &["mnemal-providers"]),
     ("rmcp", &["mnemal-server"]),
@@ -69,6 +71,7 @@ const FENCES: &[(&str, &[&str])] = &[
             "mnemal-cli",
             "mnemal-dream",
             "mnemal-providers",
+            "mnemal-python",
             "mnemal-server",
             "mnemal-store",
             "mnemal-testkit",

@@ -64,6 +64,8 @@ pub(crate) enum ResponseBody {
 /// A setting that enables a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RouteSwitch {
+    /// A server that others reach: an embedded memory has no keys.
+    Keys,
     /// `compat.mem0`.
     Mem0,
 }
@@ -72,6 +74,7 @@ impl RouteSwitch {
     /// Whether settings enable it.
     pub(crate) fn is_on(self, settings: &ServerSettings) -> bool {
         match self {
+            Self::Keys => !settings.is_embedded,
             Self::Mem0 => settings.compat.mem0,
         }
     }
@@ -79,6 +82,7 @@ impl RouteSwitch {
     /// Returns the hint that explains how to enable it.
     fn hint(self) -> &'static str {
         match self {
+            Self::Keys => "An embedded memory belongs to its process; `mnemal serve` lets others in by keys.",
             Self::Mem0 => {
                 "Turn the routes of mem0 on: `[compat] mem0 = true` in the settings, or MNEMAL_COMPAT__MEM0=true before `mnemal serve`."
             }

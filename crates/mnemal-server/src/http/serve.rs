@@ -118,22 +118,14 @@ impl Server {
     /// # Errors
     /// `Unavailable` when work did not finish within 8 seconds, or a space could not be closed; acknowledged events are safe
     /// nevertheless.
-    #[expect(clippy::disallowed_methods, reason = "the tasks of the server, which it joins")]
+    #[expect(clippy::disallowed_methods, reason = "the tasks of connections, for which it waits")]
     pub async fn serve(
         &self,
         listeners: impl Into<Listeners>,
         until: impl Future<Output = ()> + Send,
     ) -> Result<()> {
         let listeners: Listeners = listeners.into();
-        let owner = OwnerId::new(format!("http-{}-{:x}", std::process::id(), self.host.now().as_micros()))?;
-        let host = Arc::clone(&self.host);
-        let tending = tokio::spawn(async move {
-            let attending = async {
-                let others = join(Box::pin(host.compress()), Box::pin(host.build_vector_indexes()));
-                join(Box::pin(host.run_background(&owner)), others).await;
-            };
-            join(host.maintain(&owner), attending).await
-        });
+        let tending = self.tend()?;
         let connections = ConnectionLimit::new(self.host.settings.max_connections);
         let mut until = pin!(until);
         loop {
@@ -171,6 +163,31 @@ impl Server {
         }
         drop(listeners);
         self.end(&connections, tending).await
+    }
+
+    /// Does the upkeep of the spaces that are in use until `until` is ready; then finishes the work in progress, and closes the
+    /// spaces. It listens nowhere: requests come through [`answer`](Self::answer).
+    ///
+    /// # Errors
+    /// As [`serve`](Self::serve).
+    pub async fn attend(&self, until: impl Future<Output = ()> + Send) -> Result<()> {
+        let tending = self.tend()?;
+        until.await;
+        self.end(&ConnectionLimit::new(1), tending).await
+    }
+
+    /// Starts the upkeep, which ends with the server.
+    #[expect(clippy::disallowed_methods, reason = "the task of the upkeep, which `end` joins")]
+    fn tend(&self) -> Result<JoinHandle<((), ())>> {
+        let owner = OwnerId::new(format!("http-{}-{:x}", std::process::id(), self.host.now().as_micros()))?;
+        let host = Arc::clone(&self.host);
+        Ok(tokio::spawn(async move {
+            let attending = async {
+                let others = join(Box::pin(host.compress()), Box::pin(host.build_vector_indexes()));
+                join(Box::pin(host.run_background(&owner)), others).await;
+            };
+            join(host.maintain(&owner), attending).await
+        }))
     }
 
     /// Serves the requests of one connection until the client or the server ends it.

@@ -11,6 +11,8 @@ mod decisions;
 #[cfg(test)]
 mod document;
 #[cfg(test)]
+mod embedded;
+#[cfg(test)]
 mod errors;
 #[cfg(test)]
 mod flows;

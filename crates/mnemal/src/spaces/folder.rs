@@ -111,8 +111,7 @@ impl Folder {
 
     /// Returns the size of a database and its write-ahead log, in bytes.
     pub(crate) fn bytes(&self, space: &SpaceId) -> u64 {
-        let files = ["", "-wal"].map(|end| self.beside(space, end));
-        files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+        size(&self.file(space))
     }
 
     /// Replaces the marker atomically.
@@ -173,6 +172,16 @@ impl Folder {
     fn flush(&self) -> IoResult<()> {
         Ok(())
     }
+}
+
+/// Returns the size of a database and its write-ahead log, in bytes.
+pub(crate) fn size(database: &Path) -> u64 {
+    let log = {
+        let mut name = database.as_os_str().to_owned();
+        name.push("-wal");
+        PathBuf::from(name)
+    };
+    [database, &log].iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }
 
 /// Parses a space's name before an extension; invalid names are unrelated files.

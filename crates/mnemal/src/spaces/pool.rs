@@ -18,6 +18,8 @@ pub(crate) struct Pool {
     most: usize,
     clock: Arc<dyn Clock>,
     state: Mutex<PoolState>,
+    /// A handle to an engine that is never closed here.
+    _embedded: Option<Engine>,
 }
 
 #[derive(Debug, Default)]
@@ -62,7 +64,14 @@ pub(crate) struct LockedSpace<'p> {
 
 impl Pool {
     pub(crate) fn new(most: usize, clock: Arc<dyn Clock>) -> Self {
-        Self { most, clock, state: Mutex::default() }
+        Self { most, clock, state: Mutex::default(), _embedded: None }
+    }
+
+    /// Creates the pool of one engine, which stays open.
+    pub(crate) fn of_one(space: SpaceId, engine: Engine, clock: Arc<dyn Clock>) -> Self {
+        let open = OpenEngine { engine: engine.clone(), asked_at: clock.monotonic() };
+        let state = PoolState { open: HashMap::from([(space, open)]), ..PoolState::default() };
+        Self { most: 1, clock, state: Mutex::new(state), _embedded: Some(engine) }
     }
 
     /// Looks up a space, and returns the engines that must be closed before another one is opened.

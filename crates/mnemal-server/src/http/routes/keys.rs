@@ -9,12 +9,12 @@ use crate::auth::{KeyClass, KeyId, NewKey, Right, Rights};
 use crate::http::call::Call;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
-use crate::http::route::Route;
+use crate::http::route::{Route, RouteSwitch};
 use crate::http::routes::of;
 use crate::wire::{IssuedForm, KeyForm, KeysForm};
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
+    let routes = [
         Route::get(
             "key_list",
             "/v1/keys",
@@ -38,7 +38,8 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .method(Method::DELETE)
         .right(Right::Admin),
-    ]
+    ];
+    routes.into_iter().map(|route| route.switch(RouteSwitch::Keys)).collect()
 }
 
 /// What a new key may do.
