@@ -22,6 +22,7 @@ mod models;
 mod source;
 mod tidy;
 mod torture;
+mod versus;
 mod workspace;
 
 use std::process::ExitCode;

@@ -29,8 +29,12 @@ impl Ids {
     /// Returns the numbers, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         let of = |(place, bits): (usize, &u64)| {
-            let (start, bits) = (u32::try_from(place * 64).unwrap_or(u32::MAX), *bits);
-            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| start + bit)
+            let (start, mut bits) = (u32::try_from(place * 64).unwrap_or(u32::MAX), *bits);
+            std::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+                bits &= bits - 1;
+                Some(start + bit)
+            })
         };
         self.0.iter().enumerate().flat_map(of)
     }
