@@ -61,7 +61,8 @@ const ENDPOINT: &str = "model";
 const GRAPH: &str = "vectors";
 
 /// The comparison of two builds, with its line of help.
-const VERSUS: (&str, &str) = ("versus", "the programs of a revision and of the working tree by turns: --base REV");
+const VERSUS: (&str, &str) =
+    ("versus", "the programs of a revision and of the working tree by turns: --base REV");
 
 /// Runs `bench NAME [ARGUMENTS]` or `bench --list`; further arguments are passed to the program.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {

@@ -116,7 +116,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     }
     let figures = figures.medians();
     if request.is_json {
-        println!("{:#}", figures.iter().map(|(name, figure)| (name.clone(), figure.json())).collect::<Value>());
+        let figures = figures.iter().map(|(name, figure)| (name.clone(), figure.json()));
+        println!("{:#}", figures.collect::<Value>());
     } else {
         print!("{}", table(&figures));
     }
@@ -195,8 +196,12 @@ impl Build {
 
     fn throughput(&self, data: &Path) -> Result<Throughput> {
         let output = throughput(&self.programs).arg("--once").arg("--data").arg(data).checked()?;
-        let run: Value = serde_json::from_slice(&output.stdout).context("the throughput bench said nothing")?;
-        let of = |name: &str| run[name].as_f64().with_context(|| format!("no {name} in {run}"));
+        let run: Value =
+            serde_json::from_slice(&output.stdout).context("the throughput bench said nothing")?;
+        let of = |name: &str| {
+            let value = run.get(name).and_then(Value::as_f64);
+            value.with_context(|| format!("no {name} in {run}"))
+        };
         Ok(Throughput { turns: of("turns")?, import: of("import")?, fold: of("fold")? })
     }
 

@@ -16,6 +16,14 @@ impl Ids {
         }
     }
 
+    /// Puts the numbers of another set in.
+    pub(crate) fn unite(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(bits, others)| *bits |= others);
+    }
+
     /// Returns whether a number is in.
     pub(crate) fn contains(&self, id: u32) -> bool {
         self.0.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 == 1)
@@ -66,5 +74,8 @@ mod tests {
         assert_eq!(ids.iter().collect::<Vec<_>>(), [3, 64, 200]);
         assert!(ids.contains(64) && !ids.contains(65) && !ids.contains(10_000));
         assert!(Ids::default().is_empty() && !ids.is_empty());
+        let mut all: Ids = [7, 64].into_iter().collect();
+        all.unite(&ids);
+        assert_eq!(all.iter().collect::<Vec<_>>(), [3, 7, 64, 200]);
     }
 }

@@ -78,7 +78,6 @@ impl Branch {
         };
         Self { items, first }
     }
-
 }
 
 /// Returns whether what can start with some words may match from a word on; without one only what starts with no word in
@@ -489,14 +488,14 @@ fn needs(items: &[Item], lexicon: &Lexicon) -> impl Iterator<Item = Ids> {
 /// Returns the words of which one stands wherever a step matches; `None` for one that matches without.
 fn words_of(node: &Node, lexicon: &Lexicon) -> Option<Ids> {
     let mut ids = Ids::default();
-    let mut add = |list: &[Item]| needed(list, lexicon).map(|of| ids.extend(of.iter()));
+    let mut add = |list: &[Item]| needed(list, lexicon).map(|of| ids.unite(&of));
     match node {
         Node::OneOf { words, classes, .. } => {
             for class in classes.iter().filter_map(|class| lexicon.class(*class)) {
                 class.phrases.iter().try_for_each(|list| add(&list.items))?;
             }
             let of_classes = classes.iter().filter_map(|class| lexicon.class(*class));
-            ids.extend(of_classes.flat_map(|class| class.words.iter()));
+            of_classes.for_each(|class| ids.unite(&class.words));
             ids.extend(words.iter().copied());
         }
         Node::Group(lists) => lists.iter().try_for_each(|list| add(&list.items))?,
@@ -528,7 +527,7 @@ fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut Ids) -> bool {
             Node::OneOf { words: of, classes, .. } => {
                 words.extend(of.iter().copied());
                 classes.iter().filter_map(|class| lexicon.class(*class)).all(|class| {
-                    words.extend(class.words.iter());
+                    words.unite(&class.words);
                     class.phrases.iter().all(|list| firsts(&list.items, lexicon, words))
                 })
             }

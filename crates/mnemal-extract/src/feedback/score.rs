@@ -324,7 +324,8 @@ fn respells(turn: Turn<'_>) -> bool {
         (letters.len() >= NEAR_LETTERS).then_some(letters)
     };
     let known: Vec<Vec<char>> = said.iter().filter_map(letters).collect();
-    let is_new = |word: &Word<'_>| !said.iter().any(|known| known.start == word.start && known.lower == word.lower);
+    let is_new =
+        |word: &Word<'_>| !said.iter().any(|known| known.start == word.start && known.lower == word.lower);
     !known.is_empty()
         && words_of(turn.words())
             .filter(|word| word.lower.len() >= NEAR_LETTERS && is_new(word))

@@ -41,7 +41,8 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advanc
     steps.extend(removal::DELETE_LEARNINGS.removals(removed));
     let work = Box::new(Batch::new("notes", steps));
     // What is removed must not come back with a power cut.
-    let done = if delta.remove.is_empty() { sql.commit_projection(work).await } else { sql.commit(work).await };
+    let done =
+        if delta.remove.is_empty() { sql.commit_projection(work).await } else { sql.commit(work).await };
     done.map(drop)
 }
 
