@@ -1,7 +1,7 @@
 //! Ingest throughput in turns per second of CPU time: import, extraction into notes and graph, summaries.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, BufWriter, Write as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -10,12 +10,16 @@ use mnemal::settings::DurabilityMode;
 use mnemal::{Builder, ImportFormat, Scope, Settings, SpaceId, Within};
 use serde::{Deserialize, Serialize};
 
+use crate::chat;
 use crate::cpu::Watch;
 use crate::figure::{Figure, TargetBound};
+use crate::latency::SEED;
 use crate::spaces::{fold, own_history};
 
 /// Most time for one part, in milliseconds: nothing is cut off on a busy machine.
 const PATIENCE: u64 = 3_600_000;
+/// Questions about a made corpus. Source: own choice, as many as a round of commands asks.
+const QUESTIONS: usize = 20;
 /// Turns per second next to those of another build.
 const ASKED_SHARE: f64 = 0.9;
 
@@ -65,6 +69,19 @@ pub async fn run(data: &Path) -> Result<Run> {
     let turns = usize::try_from(report.taken.stored)?;
     engine.close().await?;
     Ok(Run { turns, import, fold, summaries })
+}
+
+/// Writes a made corpus into a folder, and questions about it, a line each.
+///
+/// # Errors
+/// A folder that cannot be written.
+pub fn make(data: &Path, turns: usize) -> Result<()> {
+    std::fs::create_dir_all(data)?;
+    let mut corpus = BufWriter::new(File::create(data.join("corpus.jsonl"))?);
+    chat::write_corpus(SEED, turns, &mut corpus)?;
+    corpus.flush()?;
+    std::fs::write(data.join("questions.txt"), chat::questions(SEED, turns, QUESTIONS).join("\n"))?;
+    Ok(())
 }
 
 /// Measures this program and another build in turns, and returns the throughput of each; the median of all rounds counts.
@@ -125,6 +142,14 @@ fn middle(runs: &[Run], part: impl Fn(&Run) -> f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_made_corpus_has_its_turns_and_questions() {
+        let folder = tempfile::tempdir().unwrap();
+        make(folder.path(), 50).unwrap();
+        let lines = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap().lines().count();
+        assert_eq!((lines("corpus.jsonl"), lines("questions.txt")), (50, QUESTIONS));
+    }
 
     #[test]
     fn the_middle_of_rounds_counts_and_a_share_is_asked_for() {

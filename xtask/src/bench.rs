@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::command::Line;
+use crate::versus;
 
 /// Every figure with one line of help; its program is `bench-<name>`.
 const BENCHES: &[(&str, &str)] = &[
@@ -59,6 +60,10 @@ const ENDPOINT: &str = "model";
 /// The bench that builds a graph of near neighbors, which is compiled in only for it.
 const GRAPH: &str = "vectors";
 
+/// The comparison of two builds, with its line of help.
+const VERSUS: (&str, &str) =
+    ("versus", "the programs of a revision and of the working tree by turns: --base REV");
+
 /// Runs `bench NAME [ARGUMENTS]` or `bench --list`; further arguments are passed to the program.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     match arguments.split_first() {
@@ -67,6 +72,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             println!("{}", list());
             Ok(())
         }
+        Some((name, rest)) if name == VERSUS.0 => versus::run(root, rest),
         Some((name, rest)) => program(name, rest)?.run(root),
     }
 }
@@ -91,7 +97,7 @@ pub(crate) fn program(name: &str, rest: &[String]) -> Result<Line> {
 }
 
 fn list() -> String {
-    let rows = BENCHES.iter().map(|(name, help)| format!("  {name:<12} {help}"));
+    let rows = BENCHES.iter().chain([&VERSUS]).map(|(name, help)| format!("  {name:<12} {help}"));
     rows.collect::<Vec<_>>().join("\n")
 }
 

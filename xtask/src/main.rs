@@ -23,6 +23,7 @@ mod source;
 mod tidy;
 mod torture;
 mod ui;
+mod versus;
 mod workspace;
 
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Parser;
 use mnemal_benches::figure::{Figure, table};
-use mnemal_benches::throughput::{run, throughput};
+use mnemal_benches::throughput::{make, run, throughput};
 
 /// Takes a corpus in from its lines to its summaries, alone or in turns with another build.
 #[derive(Debug, Parser)]
@@ -21,6 +21,9 @@ struct Args {
     /// The program of another build, which is run in turns with this one.
     #[arg(long)]
     against: Option<PathBuf>,
+    /// Write a made corpus of this many turns into the folder, and questions about it, and measure nothing.
+    #[arg(long, value_name = "TURNS", conflicts_with = "once")]
+    make: Option<usize>,
     /// Run once in this process, and print what it took.
     #[arg(long)]
     once: bool,
@@ -31,6 +34,9 @@ struct Args {
 
 fn main() -> Result<()> {
     let args = Args::parse();
+    if let Some(turns) = args.make {
+        return make(&args.data, turns);
+    }
     if args.once {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         println!("{}", serde_json::to_string(&runtime.block_on(run(&args.data))?)?);

@@ -23,6 +23,7 @@ mod title;
 mod token;
 mod trim;
 mod weights;
+mod word_cache;
 mod word_flags;
 
 use std::ops::Range;
@@ -39,6 +40,7 @@ use opener::Openers;
 use pack::Words;
 use run::Run;
 use token::{Gap, POSSESSIVES, Shape, Token};
+use word_cache::WordEntry;
 use word_flags::WordFlags;
 
 /// Returns the names, identifiers and quantities of a text, by position; they do not overlap.
@@ -107,7 +109,7 @@ fn reading<'t>(
     mut tokens: Vec<Token<'t>>,
     found: &[(Range<usize>, EntityKind)],
 ) -> NameSearch<'t> {
-    let (lexicon, words) = (Lexicon::built_in(), Words::english());
+    let lexicon = Lexicon::built_in();
     for token in tokens.iter_mut().filter(|token| token.is_possessive && token.shape.is_capital()) {
         let whole = format!("{}'s", token.key());
         if lexicon.of(&whole).has(WordFlags::NAMED) {
@@ -125,10 +127,9 @@ fn reading<'t>(
             begins.push(false);
             continue;
         }
-        let entry = lexicon.entry(token.key());
-        let of_word = entry.without(WordFlags::BEGINS).with(words.of(token.key()));
-        known.push(if of_word == WordFlags::NOTHING { plural(lexicon, token) } else { of_word });
-        begins.push(entry.has(WordFlags::BEGINS));
+        let WordEntry { listed, classes } = WordEntry::of(token.key());
+        known.push(if classes == WordFlags::NOTHING { plural(lexicon, token) } else { classes });
+        begins.push(listed.has(WordFlags::BEGINS));
     }
     let mut is_taken = vec![false; tokens.len()];
     take(&tokens, found.iter().map(|(range, _)| range.clone()), &mut is_taken);
@@ -171,12 +172,11 @@ const AREAS: [&str; 9] =
 /// A part of a time zone: "Asia/Tokyo".
 fn is_zone(text: &str, token: &Token<'_>) -> bool {
     let before = text.get(..token.span.start).unwrap_or_default();
-    let is_area = AREAS.contains(&token.lower.as_ref());
-    let opens = is_area
-        && text
-            .get(token.span.end..)
-            .and_then(|after| after.strip_prefix('/'))
-            .is_some_and(|after| after.starts_with(char::is_uppercase));
+    let goes_on = || {
+        let after = text.get(token.span.end..).and_then(|after| after.strip_prefix('/'));
+        after.is_some_and(|after| after.starts_with(char::is_uppercase))
+    };
+    let opens = goes_on() && AREAS.contains(&token.lower.as_ref());
     opens
         || before
             .strip_suffix('/')

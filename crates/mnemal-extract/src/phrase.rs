@@ -45,6 +45,8 @@ struct Phrase<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     choices: Arc<[Choice]>,
+    /// The choices by the start of their first word, with their places.
+    by_start: Arc<[(u64, usize)]>,
     /// The beginnings of the choices.
     pub(crate) prefilter: Prefilter,
     /// It may be missing.
@@ -71,7 +73,10 @@ impl Step {
             .map(|words| Choice { start: words.first().map_or(0, |word| start(word)), words });
         let choices: Arc<[Choice]> = choices.collect();
         let prefilter = choices.iter().map(|choice| choice.start).collect();
-        Self { choices, prefilter, is_optional: part.starts_with('?'), gap }
+        let mut by_start: Vec<(u64, usize)> =
+            choices.iter().enumerate().map(|(place, choice)| (choice.start, place)).collect();
+        by_start.sort_unstable();
+        Self { choices, by_start: by_start.into(), prefilter, is_optional: part.starts_with('?'), gap }
     }
 
     /// Returns the first words of the choices.
@@ -82,14 +87,20 @@ impl Step {
     /// Returns where the longest choice that is at `at` ends.
     pub(crate) fn end_at(&self, words: &[Word<'_>], at: usize) -> Option<usize> {
         let start = words.get(at).filter(|word| self.prefilter.meets(word.prefilter()))?.start;
+        let first = self.by_start.partition_point(|(of, _)| *of < start);
+        let alike = self.by_start.iter().skip(first).take_while(|(of, _)| *of == start);
         let stands = |choice: &&Choice| {
             let here = words.get(at..at + choice.words.len());
-            choice.start == start
-                && here
-                    .is_some_and(|here| choice.words.iter().zip(here).all(|(of, word)| **of == *word.lower))
+            here.is_some_and(|here| choice.words.iter().zip(here).all(|(of, word)| is_same(of, word)))
         };
-        self.choices.iter().filter(stands).map(|choice| at + choice.words.len()).max()
+        let choices = alike.filter_map(|(_, place)| self.choices.get(*place)).filter(stands);
+        choices.map(|choice| at + choice.words.len()).max()
     }
+}
+
+/// Returns whether a word of a text is this one; the eight bytes of a short word say it all.
+fn is_same(of: &str, word: &Word<'_>) -> bool {
+    of.len() == word.lower.len() && start(of) == word.start && (of.len() <= 8 || *of == *word.lower)
 }
 
 /// Splits a choice into the words that a text has for it.

@@ -37,27 +37,64 @@ impl<'t> Word<'t> {
 
 /// Returns the words of `text` in order; a sign of a script without spaces is a word of its own.
 pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
-    let mut words: Vec<Word<'_>> = Vec::with_capacity(text.len() / 5);
-    let mut starts_clause = true;
-    let mut chars = text.char_indices().peekable();
-    while let Some((start, first)) = chars.next() {
-        if !first.is_alphanumeric() {
-            let is_open = first.is_whitespace() && first != '\n' || matches!(first, '\'' | '’');
-            starts_clause |= !is_open;
-            continue;
-        }
-        let mut end = start + first.len_utf8();
-        while let Some(&(at, c)) = chars.peek() {
-            if is_sign(first) || is_sign(c) || !c.is_alphanumeric() && !is_inside(text, at, c) {
-                break;
-            }
-            end = at + c.len_utf8();
-            chars.next();
-        }
-        words.push(Word::new(lower(text.get(start..end).unwrap_or_default()), start..end, starts_clause));
-        starts_clause = false;
-    }
+    let mut words = Vec::with_capacity(text.len() / 5);
+    words.extend(words_of(text));
     words
+}
+
+/// Returns the same one by one, for callers that read the first words of a long text.
+pub(crate) fn words_of(text: &str) -> Words<'_> {
+    Words { text, at: 0, starts_clause: true }
+}
+
+/// The words of a text, one by one.
+#[derive(Clone, Debug)]
+pub(crate) struct Words<'t> {
+    text: &'t str,
+    /// Bytes that were read.
+    at: usize,
+    starts_clause: bool,
+}
+
+impl<'t> Iterator for Words<'t> {
+    type Item = Word<'t>;
+
+    fn next(&mut self) -> Option<Word<'t>> {
+        let first = loop {
+            let first = char_at(self.text, self.at)?;
+            if first.is_alphanumeric() {
+                break first;
+            }
+            let is_open = first.is_whitespace() && first != '\n' || matches!(first, '\'' | '’');
+            self.starts_clause |= !is_open;
+            self.at += first.len_utf8();
+        };
+        let start = self.at;
+        self.at = word_end(self.text, start, first);
+        let lower = lower(self.text.get(start..self.at).unwrap_or_default());
+        Some(Word::new(lower, start..self.at, std::mem::take(&mut self.starts_clause)))
+    }
+}
+
+/// Returns the character that begins at a byte.
+fn char_at(text: &str, at: usize) -> Option<char> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte.is_ascii() { Some(char::from(byte)) } else { text.get(at..)?.chars().next() }
+}
+
+/// Returns the end of the word that begins with `first` at a byte.
+fn word_end(text: &str, start: usize, first: char) -> usize {
+    let mut end = start + first.len_utf8();
+    if is_sign(first) {
+        return end;
+    }
+    while let Some(c) = char_at(text, end) {
+        if !c.is_ascii_alphanumeric() && (is_sign(c) || !c.is_alphanumeric() && !is_inside(text, end, c)) {
+            break;
+        }
+        end += c.len_utf8();
+    }
+    end
 }
 
 /// Returns the first eight bytes of a word, as a number.
@@ -76,15 +113,15 @@ pub(crate) fn is_sign(c: char) -> bool {
 /// An apostrophe or a hyphen belongs to the word if a letter follows.
 fn is_inside(text: &str, at: usize, mark: char) -> bool {
     matches!(mark, '\'' | '’' | '-')
-        && text
-            .get(at + mark.len_utf8()..)
-            .and_then(|rest| rest.chars().next())
-            .is_some_and(|next| next.is_alphanumeric() && !is_sign(next))
+        && char_at(text, at + mark.len_utf8()).is_some_and(|next| next.is_alphanumeric() && !is_sign(next))
 }
 
 fn lower(word: &str) -> Cow<'_, str> {
     if word.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) {
         return Cow::Borrowed(word);
+    }
+    if word.is_ascii() {
+        return Cow::Owned(word.to_ascii_lowercase());
     }
     Cow::Owned(word.chars().map(|c| if c == '’' { '\'' } else { c }).flat_map(char::to_lowercase).collect())
 }

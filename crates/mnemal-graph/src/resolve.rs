@@ -3,6 +3,7 @@
 //! A name resolves by its key, never by a part of a word and never by a vector. A short form resolves to the entity with
 //! the full name. Among several candidates the co-occurring names decide; if they do not, the mention stays unresolved.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{EntityId, EntityKind, NewEvent, Timestamp};
@@ -53,7 +54,9 @@ fn kind_in(role: &str) -> EntityKind {
 /// Returns the candidates confirmed by the name alone, or by the scene: they co-occurred with an entity mentioned here, or
 /// occur in this session and no other entity here should have co-occurred with them.
 fn likely(names: &Names, found: NameCandidates, company: &CooccurrenceMap, scene: &Scene) -> NameCandidates {
-    let with: BTreeSet<EntityId> = scene.with.iter().map(|id| names.canon(*id)).collect();
+    // Most names are certain, and the scene is asked about none of them.
+    let with: LazyCell<BTreeSet<EntityId>, _> =
+        LazyCell::new(|| scene.with.iter().map(|id| names.canon(*id)).collect());
     let is_near = |id: EntityId| {
         names.same_as(id).iter().any(|part| {
             let mut near = company.get(part).into_iter().flatten();

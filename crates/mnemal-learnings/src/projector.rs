@@ -24,6 +24,8 @@ use crate::{task, verdict};
 const ROWS: usize = 12;
 /// Events of the first transaction. Source: own choice; in chat one turn in four states a preference.
 const FIRST_PACE: usize = 16;
+/// Transactions for which the log is read at once. Source: as for the graph, whose fold reads the same log.
+const AHEAD: usize = 8;
 /// Reason of a dead letter; a panic message may hold user content, so it is not stored.
 const BROKEN: &str = "the fold panicked";
 
@@ -40,6 +42,8 @@ pub struct LearningProjector {
     store: Arc<dyn LearningStore>,
     /// The fold of the last step, valid while no other process has moved the cursor.
     known: Mutex<Option<(Cursor, Fold)>>,
+    /// The part of the log around the last step, valid as long as the fold is.
+    log: Mutex<Option<LogWindow>>,
     /// Events of the next transaction.
     pace: AtomicUsize,
     /// Whether learnings are derived, in addition to stored notes.
@@ -55,6 +59,7 @@ impl LearningProjector {
             events,
             store,
             known: Mutex::new(None),
+            log: Mutex::new(None),
             pace: AtomicUsize::new(FIRST_PACE),
             learns: true,
             inference: Inference::On,
@@ -124,6 +129,27 @@ impl LearningProjector {
         Ok(())
     }
 
+    /// Returns the part of the log at the cursor: the rest of the last step, completed from the log. The commit detects
+    /// whether another process has moved the cursor meanwhile.
+    async fn look_ahead(&self, limit: NonZeroUsize) -> Result<LogWindow> {
+        let kept = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut log = match kept {
+            Some(kept) if !kept.ahead.is_empty() => kept,
+            kept => {
+                let (at, head) = (self.store.cursor().await?, self.events.head().await?);
+                let before = kept.filter(|kept| kept.at == at).and_then(|kept| kept.before);
+                LogWindow { at, head, before, ahead: Vec::new() }
+            }
+        };
+        let wanted = limit.min(NonZeroUsize::MIN.saturating_add(self.pace.load(Ordering::Relaxed)));
+        let read = log.ahead.last().map_or(log.at, |event| Cursor(Some(event.seq)));
+        if read < log.head && log.ahead.len() < wanted.get() {
+            let wanted = limit.min(wanted.saturating_mul(NonZeroUsize::MIN.saturating_add(AHEAD - 1)));
+            log.ahead.extend(self.events.scan(&EventFilter::all(), read, wanted).await?);
+        }
+        Ok(log)
+    }
+
     /// Returns the events right before a position, oldest first.
     async fn preceding_events(&self, cursor: Cursor) -> Result<Vec<Event>> {
         let Some(limit) = NonZeroUsize::new(BEFORE) else { return Ok(Vec::new()) };
@@ -135,7 +161,8 @@ impl LearningProjector {
     }
 
     /// Folds a page; returns the fold with the changes, if there are any.
-    async fn delta(&self, batch: &[Event], expect: Cursor, end: Cursor) -> Result<PageResult> {
+    async fn delta(&self, log: &mut LogWindow, batch: &[Event], end: Cursor) -> Result<PageResult> {
+        let expect = log.at;
         if batch.iter().any(takes_back) {
             return self.refold(batch, end).await;
         }
@@ -143,8 +170,10 @@ impl LearningProjector {
             return Ok(PageResult::default());
         }
         let looks_back = |event: &Event| read::is_read(event) || is_result(event);
-        let before =
-            if batch.iter().any(looks_back) { self.preceding_events(expect).await? } else { Vec::new() };
+        if log.before.is_none() && batch.iter().any(looks_back) {
+            log.before = Some(self.preceding_events(expect).await?);
+        }
+        let before = log.before.as_deref().unwrap_or_default();
         let mut fold = self.fold(expect).await?;
         self.look_at_named(&mut fold.rows, batch).await?;
         let stretch: Vec<&Event> = before.iter().chain(batch).collect();
@@ -163,6 +192,36 @@ impl LearningProjector {
     }
 }
 
+/// The part of the log around the cursor.
+#[derive(Debug)]
+struct LogWindow {
+    at: Cursor,
+    /// The head of the log when it was read.
+    head: Cursor,
+    /// The last [`BEFORE`] events up to the cursor, oldest first, where a step needed them. What is erased after it was read
+    /// leaves no rows: the forget decision that follows it in the log is folded anew.
+    before: Option<Vec<Event>>,
+    /// The next events, oldest first.
+    ahead: Vec<Event>,
+}
+
+impl LogWindow {
+    /// Takes the next events, at most this many.
+    fn take(&mut self, most: usize) -> Vec<Event> {
+        let rest = self.ahead.split_off(most.min(self.ahead.len()));
+        std::mem::replace(&mut self.ahead, rest)
+    }
+
+    /// Advances over a batch.
+    fn go_on(&mut self, batch: Vec<Event>, to: Cursor) {
+        self.at = to;
+        if let Some(before) = &mut self.before {
+            before.extend(batch);
+            before.drain(..before.len().saturating_sub(BEFORE));
+        }
+    }
+}
+
 /// The result of a page.
 #[derive(Debug, Default)]
 struct PageResult {
@@ -178,21 +237,30 @@ impl Projector for LearningProjector {
     }
 
     async fn step(&self, limit: NonZeroUsize) -> Result<Progress> {
-        let (expect, head) = (self.store.cursor().await?, self.events.head().await?);
-        if expect >= head {
-            return Ok(Progress { consumed: 0, cursor: expect, behind: 0 });
+        let mut log = self.look_ahead(limit).await?;
+        let expect = log.at;
+        if log.ahead.is_empty() {
+            return Ok(Progress { consumed: 0, cursor: expect, behind: expect.behind(log.head) });
         }
-        let wanted = limit.min(NonZeroUsize::MIN.saturating_add(self.pace.load(Ordering::Relaxed)));
-        let batch = self.events.scan(&EventFilter::all(), expect, wanted).await?;
+        let batch = log.take(limit.get().min(1 + self.pace.load(Ordering::Relaxed)));
         let next = Cursor(batch.last().map(|event| event.seq)).max(expect);
-        let PageResult { fold, delta, dead } = self.delta(&batch, expect, next).await?;
+        let PageResult { fold, delta, dead } = self.delta(&mut log, &batch, next).await?;
         match self.store.apply(&delta, &Advance { expect, next, dead, ..Advance::default() }).await {
             Ok(()) => {
-                self.walk_on(expect.behind(next), &delta);
+                let consumed = expect.behind(next);
+                self.walk_on(consumed, &delta);
                 let fold =
                     fold.or_else(|| self.keep(None).filter(|(at, _)| *at == expect).map(|(_, fold)| fold));
                 self.keep(fold.map(|fold| (next, fold)));
-                self.progress(expect.behind(next), next).await
+                // What is left after an erasure is read again.
+                let is_kept = !batch.iter().any(takes_back);
+                log.go_on(batch, next);
+                let (is_over, behind) = (log.ahead.is_empty() || !is_kept, next.behind(log.head));
+                *self.log.lock().unwrap_or_else(PoisonError::into_inner) = is_kept.then_some(log);
+                if is_over {
+                    return self.progress(consumed, next).await;
+                }
+                Ok(Progress { consumed, cursor: next, behind })
             }
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 self.progress(0, self.store.cursor().await?).await
@@ -203,6 +271,7 @@ impl Projector for LearningProjector {
 
     async fn reset(&self) -> Result<()> {
         self.keep(None);
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.store.reset().await
     }
 }

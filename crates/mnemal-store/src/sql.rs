@@ -305,6 +305,11 @@ pub(crate) trait Sql: Debug + Send + Sync + 'static {
     /// durable commit.
     async fn commit_for_now(&self, work: Box<dyn Work>) -> Result<u64>;
 
+    /// The same for rows of a projection with its cursor: what a power cut loses of them is folded again from the log.
+    async fn commit_projection(&self, work: Box<dyn Work>) -> Result<u64> {
+        self.commit(work).await
+    }
+
     /// Appends prepared entries, all or none, in one transaction that other callers may share.
     async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<AppendOutcome>>;
 }

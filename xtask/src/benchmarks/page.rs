@@ -13,6 +13,7 @@ const HEAD: &str = "\
 Written by `cargo xtask benchmarks`; do not edit.
 `cargo xtask benchmarks --data DATA [NAME …]` measures anew, where `DATA` holds the data sets in the neutral layout
 (a folder each, with `corpus.jsonl` and `questions.jsonl`).
+`cargo xtask bench versus --base REV --json` runs the programs of a revision and of the working tree by turns (benches/README.md).
 Times are CPU of the process unless they say wall; the machine had other work on it, so read them as orders of size.
 ";
 

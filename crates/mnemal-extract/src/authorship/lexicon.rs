@@ -256,10 +256,8 @@ impl Lexicon {
             return None;
         }
         let ends = |end: &&String| word.len() >= end.len() + LEAST_BEFORE && word.ends_with(end.as_str());
-        if self.simple.contains(word) {
-            return None;
-        }
-        self.compounds.iter().filter(ends).map(String::as_str).max_by_key(|end| end.len())
+        let end = self.compounds.iter().filter(ends).map(String::as_str).max_by_key(|end| end.len());
+        end.filter(|_| !self.simple.contains(word))
     }
 
     /// Adds a phrase under each word with which it may begin.

@@ -45,13 +45,29 @@ impl KindList {
         LISTS.iter().find(|list| list.name == name)
     }
 
+    /// Returns the words of the list.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &'static str> {
+        self.text.lines()
+    }
+
     /// Returns whether a word, or the word without its plural ending, is of the kind.
     pub(crate) fn has(&self, word: &str) -> bool {
         let words = self.words.get_or_init(|| self.text.lines().collect());
-        words.contains(word)
-            || word.strip_suffix('s').is_some_and(|word| words.contains(word))
-            || word.strip_suffix("es").is_some_and(|word| words.contains(word))
-            || word.strip_suffix("ies").is_some_and(|stem| words.contains(format!("{stem}y").as_str()))
+        let mut is_listed = false;
+        singulars(word, |word| is_listed = is_listed || words.contains(word));
+        is_listed
+    }
+}
+
+/// Passes on a word, and what it is without each plural ending that it may have.
+pub(crate) fn singulars(word: &str, mut pass: impl FnMut(&str)) {
+    pass(word);
+    let Some(single) = word.strip_suffix('s') else { return };
+    pass(single);
+    let Some(single) = single.strip_suffix('e') else { return };
+    pass(single);
+    if let Some(stem) = single.strip_suffix('i') {
+        pass(&format!("{stem}y"));
     }
 }
 

@@ -16,6 +16,14 @@ impl Ids {
         }
     }
 
+    /// Puts the numbers of another set in.
+    pub(crate) fn unite(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(bits, others)| *bits |= others);
+    }
+
     /// Returns whether a number is in.
     pub(crate) fn contains(&self, id: u32) -> bool {
         self.0.get(id as usize / 64).is_some_and(|bits| bits >> (id % 64) & 1 == 1)
@@ -29,8 +37,12 @@ impl Ids {
     /// Returns the numbers, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         let of = |(place, bits): (usize, &u64)| {
-            let (start, bits) = (u32::try_from(place * 64).unwrap_or(u32::MAX), *bits);
-            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| start + bit)
+            let (start, mut bits) = (u32::try_from(place * 64).unwrap_or(u32::MAX), *bits);
+            std::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+                bits &= bits - 1;
+                Some(start + bit)
+            })
         };
         self.0.iter().enumerate().flat_map(of)
     }
@@ -62,5 +74,8 @@ mod tests {
         assert_eq!(ids.iter().collect::<Vec<_>>(), [3, 64, 200]);
         assert!(ids.contains(64) && !ids.contains(65) && !ids.contains(10_000));
         assert!(Ids::default().is_empty() && !ids.is_empty());
+        let mut all: Ids = [7, 64].into_iter().collect();
+        all.unite(&ids);
+        assert_eq!(all.iter().collect::<Vec<_>>(), [3, 7, 64, 200]);
     }
 }

@@ -36,7 +36,12 @@ pub(crate) struct Item {
 
 #[derive(Clone, Debug)]
 enum Node {
-    OneOf { words: Vec<u32>, classes: Vec<usize> },
+    OneOf {
+        words: Vec<u32>,
+        classes: Vec<usize>,
+        /// The words that it can start with; where any can, all.
+        first: Prefilter,
+    },
     Number,
     Any,
     Group(Vec<Branch>),
@@ -73,13 +78,14 @@ impl Branch {
         };
         Self { items, first }
     }
+}
 
-    /// Returns whether it may match from a word on; without one only what starts with no word in particular does.
-    fn may_start(&self, token: Option<&Token>) -> bool {
-        match token {
-            Some(token) => self.first.meets(prefilter(token.id)),
-            None => self.first == Prefilter::ALL,
-        }
+/// Returns whether what can start with some words may match from a word on; without one only what starts with no word in
+/// particular does.
+fn may_start(first: Prefilter, token: Option<&Token>) -> bool {
+    match token {
+        Some(token) => first.meets(prefilter(token.id)),
+        None => first == Prefilter::ALL,
     }
 }
 
@@ -95,7 +101,7 @@ impl Item {
     /// Returns the words of a step that consists only of words.
     pub(crate) fn as_words(&self) -> Option<&[u32]> {
         match &self.node {
-            Node::OneOf { words, classes }
+            Node::OneOf { words, classes, .. }
                 if classes.is_empty() && !self.is_optional && !self.is_repeated =>
             {
                 Some(words)
@@ -191,13 +197,13 @@ impl<'l> Reader<'l> {
 
     /// Reads `word|{class}`; a contraction and a text without spaces become several steps.
     fn words(&mut self, part: &str) -> Result<Vec<Item>> {
-        let item = |words: Vec<u32>, classes: Vec<usize>| Item {
-            node: Node::OneOf { words, classes },
+        let item = |words: Vec<u32>, classes: Vec<usize>, lexicon: &Lexicon| Item {
+            node: one_of(words, classes, lexicon),
             is_optional: false,
             is_repeated: false,
         };
         if let Some(ids) = self.lexicon.spelled_out(part) {
-            return Ok(ids.iter().map(|id| item(vec![*id], Vec::new())).collect());
+            return Ok(ids.iter().map(|id| item(vec![*id], Vec::new(), self.lexicon)).collect());
         }
         let (mut words, mut classes, mut lists) = (Vec::new(), Vec::new(), Vec::new());
         for word in part.split('|') {
@@ -205,7 +211,10 @@ impl<'l> Reader<'l> {
                 let class = self.lexicon.class_named(name);
                 classes.push(class.ok_or_else(|| Error::invalid(format!("a pack: no class `{name}`")))?);
             } else if word.chars().any(stands_alone) && word.chars().count() > 1 {
-                let chars = word.chars().map(|c| item(vec![self.lexicon.intern(&c.to_string())], Vec::new()));
+                let chars = word.chars().map(|c| {
+                    let id = self.lexicon.intern(&c.to_string());
+                    item(vec![id], Vec::new(), self.lexicon)
+                });
                 lists.push(chars.collect());
             } else if word == "#" {
                 words.push(NUMBER);
@@ -214,14 +223,24 @@ impl<'l> Reader<'l> {
             }
         }
         if lists.is_empty() {
-            return Ok(vec![item(words, classes)]);
+            return Ok(vec![item(words, classes, self.lexicon)]);
         }
         if !words.is_empty() || !classes.is_empty() {
-            lists.push(vec![item(words, classes)]);
+            lists.push(vec![item(words, classes, self.lexicon)]);
         }
         let lists = lists.into_iter().map(|list| Branch::new(list, self.lexicon)).collect();
         Ok(vec![Item { node: Node::Group(lists), is_optional: false, is_repeated: false }])
     }
+}
+
+/// Makes a step of one of these words, or of a word or phrase of one of these classes.
+fn one_of(words: Vec<u32>, classes: Vec<usize>, lexicon: &Lexicon) -> Node {
+    let of_words = words.iter().copied().map(prefilter).fold(Prefilter::default(), Prefilter::with);
+    let first = classes.iter().filter_map(|class| lexicon.class(*class)).fold(of_words, |first, class| {
+        let words = class.words.iter().map(prefilter);
+        words.chain(class.phrases.iter().map(|phrase| phrase.first)).fold(first, Prefilter::with)
+    });
+    Node::OneOf { words, classes, first }
 }
 
 fn one(node: Node) -> Vec<Item> {
@@ -259,7 +278,7 @@ fn drawn_together(lists: Vec<Vec<Item>>, lexicon: &Lexicon) -> Node {
     let (mut of, mut of_classes, mut longer) = (Vec::new(), Vec::new(), Vec::new());
     for list in lists {
         match list.as_slice() {
-            [Item { node: Node::OneOf { words, classes }, is_optional: false, is_repeated: false }] => {
+            [Item { node: Node::OneOf { words, classes, .. }, is_optional: false, is_repeated: false }] => {
                 of.extend(words);
                 of_classes.extend(classes);
             }
@@ -267,7 +286,7 @@ fn drawn_together(lists: Vec<Vec<Item>>, lexicon: &Lexicon) -> Node {
         }
     }
     if !of.is_empty() || !of_classes.is_empty() {
-        let node = Node::OneOf { words: of, classes: of_classes };
+        let node = one_of(of, of_classes, lexicon);
         if longer.is_empty() {
             return node;
         }
@@ -366,26 +385,26 @@ impl<T: Copy> Patterns<T> {
         Ok(())
     }
 
-    /// Returns the lines of which a sentence has the words that they need, with a few others.
-    fn open(&self, tokens: &[Token]) -> Ids {
+    /// Returns the lines of which a sentence has the words that they need, with a few others; `None` if there are none.
+    fn open(&self, tokens: &[Token]) -> Option<Ids> {
         let has = tokens.iter().map(|token| prefilter(token.id)).fold(Prefilter::default(), Prefilter::with);
         let is_open = |line: &PatternLine<T>| line.needs.iter().all(|need| need.meets(has));
-        let mut open = self.needless.clone();
+        let mut open = (!self.needless.is_empty()).then(|| self.needless.clone());
         for token in tokens {
             let lines = self.by_need.get(token.id as usize).map(Vec::as_slice).unwrap_or_default();
             let lines = lines.iter().filter(|place| self.lines.get(**place).is_some_and(is_open));
-            open.extend(lines.filter_map(|place| u32::try_from(*place).ok()));
+            for place in lines.filter_map(|place| u32::try_from(*place).ok()) {
+                open.get_or_insert_default().insert(place);
+            }
         }
         open
     }
 
     /// Returns every place where a pattern matches, by position; a pattern gives its first match of each place.
     pub(crate) fn find(&self, tokens: &[Token], lexicon: &Lexicon) -> Vec<Hit<T>> {
-        let open = self.open(tokens);
-        let hits = if open.is_empty() {
-            Vec::new()
-        } else {
-            self.find_among(tokens, lexicon, |line| open.contains(line))
+        let hits = match self.open(tokens) {
+            Some(open) => self.find_among(tokens, lexicon, |line| open.contains(line)),
+            None => Vec::new(),
         };
         #[cfg(test)]
         {
@@ -469,14 +488,14 @@ fn needs(items: &[Item], lexicon: &Lexicon) -> impl Iterator<Item = Ids> {
 /// Returns the words of which one stands wherever a step matches; `None` for one that matches without.
 fn words_of(node: &Node, lexicon: &Lexicon) -> Option<Ids> {
     let mut ids = Ids::default();
-    let mut add = |list: &[Item]| needed(list, lexicon).map(|of| ids.extend(of.iter()));
+    let mut add = |list: &[Item]| needed(list, lexicon).map(|of| ids.unite(&of));
     match node {
-        Node::OneOf { words, classes } => {
+        Node::OneOf { words, classes, .. } => {
             for class in classes.iter().filter_map(|class| lexicon.class(*class)) {
                 class.phrases.iter().try_for_each(|list| add(&list.items))?;
             }
             let of_classes = classes.iter().filter_map(|class| lexicon.class(*class));
-            ids.extend(of_classes.flat_map(|class| class.words.iter()));
+            of_classes.for_each(|class| ids.unite(&class.words));
             ids.extend(words.iter().copied());
         }
         Node::Group(lists) => lists.iter().try_for_each(|list| add(&list.items))?,
@@ -505,10 +524,10 @@ fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut Ids) -> bool {
                 true
             }
             Node::Group(lists) => lists.iter().all(|list| firsts(&list.items, lexicon, words)),
-            Node::OneOf { words: of, classes } => {
+            Node::OneOf { words: of, classes, .. } => {
                 words.extend(of.iter().copied());
                 classes.iter().filter_map(|class| lexicon.class(*class)).all(|class| {
-                    words.extend(class.words.iter());
+                    words.unite(&class.words);
                     class.phrases.iter().all(|list| firsts(&list.items, lexicon, words))
                 })
             }
@@ -557,7 +576,8 @@ impl Run<'_> {
         let token = self.tokens.get(at);
         let next = |holds: bool, at: usize| if holds { self.go(after.items, after.next, at) } else { None };
         match node {
-            Node::OneOf { words, classes } => {
+            Node::OneOf { first, .. } if !may_start(*first, token) => None,
+            Node::OneOf { words, classes, .. } => {
                 let is_word = token.is_some_and(|token| words.contains(&token.id));
                 next(is_word, at + 1).or_else(|| self.classes(classes, after, at))
             }
@@ -602,7 +622,7 @@ impl Run<'_> {
 
     fn branches(&self, branches: &[Branch], after: &Rest<'_>, at: usize) -> Option<usize> {
         let token = self.tokens.get(at);
-        let open = branches.iter().filter(|branch| branch.may_start(token));
+        let open = branches.iter().filter(|branch| may_start(branch.first, token));
         open.into_iter().find_map(|branch| self.go(&branch.items, Some(after), at))
     }
 

@@ -13,8 +13,9 @@ use super::scope::{PrecedingMessage, Scope};
 use super::token::NUMBER;
 use super::word_class::WordClasses;
 use super::{Line, Turn};
+use crate::hash::WordHashBuilder;
 use crate::section::Section;
-use crate::word::words;
+use crate::word::{Word, words_of};
 
 /// Sentences of the assistant's message that are read. Source: own choice; the action is at its start, a question at its end.
 const READ_SENTENCES: usize = 3;
@@ -89,7 +90,7 @@ pub(crate) struct Score {
     of_user: Patterns<usize>,
     of_assistant: Patterns<usize>,
     kin: WordClasses,
-    weights: HashMap<Class, HashMap<String, f32>>,
+    weights: HashMap<Class, HashMap<String, f32, WordHashBuilder>>,
 }
 
 #[derive(Debug)]
@@ -126,6 +127,12 @@ impl MessageSignals {
         self.lines.get(line).is_some_and(|shown| names.iter().any(|name| shown.contains(name)))
     }
 
+    /// Returns the names of the sentences, with those of the whole message if there is a sentence.
+    fn all_names(&self) -> BTreeSet<&str> {
+        let of_whole = self.whole.iter().filter(|_| !self.lines.is_empty());
+        self.lines.iter().flatten().chain(of_whole).map(String::as_str).collect()
+    }
+
     /// Returns the names by sentence, with those of the whole message in each.
     pub(crate) fn names(&self) -> impl Iterator<Item = BTreeSet<&str>> {
         self.lines.iter().map(|line| line.iter().chain(&self.whole).map(String::as_str).collect())
@@ -152,7 +159,7 @@ impl Score {
         if let Some(weights) = root.section("weight")? {
             for class in Class::ALL {
                 let Some(table) = weights.section(class.as_str())? else { continue };
-                let mut of = HashMap::new();
+                let mut of = HashMap::default();
                 for name in table.keys() {
                     of.insert(name.to_owned(), table.number(name)?.unwrap_or_default());
                 }
@@ -217,8 +224,7 @@ impl Score {
     /// Returns the net evidence for a class; none for a class without weights.
     pub(crate) fn of(&self, class: Class, shown: &MessageSignals) -> Option<f32> {
         let weights = self.weights.get(&class)?;
-        let names: BTreeSet<&str> = shown.names().flatten().collect();
-        Some(sum(weights, names) + weights.get("start").copied().unwrap_or_default())
+        Some(sum(weights, shown.all_names()) + weights.get("start").copied().unwrap_or_default())
     }
 
     /// Returns the same for each sentence; none for a class without weights.
@@ -248,7 +254,7 @@ impl Score {
     }
 }
 
-fn sum(weights: &HashMap<String, f32>, names: BTreeSet<&str>) -> f32 {
+fn sum(weights: &HashMap<String, f32, WordHashBuilder>, names: BTreeSet<&str>) -> f32 {
     names.into_iter().filter_map(|name| weights.get(name)).sum()
 }
 
@@ -305,29 +311,35 @@ fn emphasises(turn: Turn<'_>) -> bool {
             && !word.chars().any(char::is_lowercase)
     };
     let said = turn.assistant.unwrap_or_default();
-    let all = words(turn.words());
-    let mut loud =
-        all.iter().filter_map(|word| turn.words().get(word.span.clone())).filter(|word| is_loud(word));
-    loud.any(|word| !said.contains(word))
+    let mut written = words_of(turn.words()).filter_map(|word| turn.words().get(word.span));
+    written.any(|word| word.len() >= EMPHASISED_LETTERS && is_loud(word) && !said.contains(word))
 }
 
 /// Returns whether a word is spelled a little otherwise than one of the previous message.
 fn respells(turn: Turn<'_>) -> bool {
-    let said = words(turn.assistant.unwrap_or_default());
-    let said: Vec<&str> = said.iter().map(|word| &*word.lower).take(READ_WORDS).collect();
-    let written = words(turn.words());
-    let mut new = written.iter().map(|word| &*word.lower).filter(|word| !said.contains(word));
-    new.any(|word| said.iter().any(|other| is_near(word, other)))
+    let said: Vec<Word<'_>> = words_of(turn.assistant.unwrap_or_default()).take(READ_WORDS).collect();
+    // Short words are near to no other, and every word that is near to another begins as it does.
+    let letters = |word: &Word<'_>| -> Option<Vec<char>> {
+        let letters: Vec<char> = word.lower.chars().collect();
+        (letters.len() >= NEAR_LETTERS).then_some(letters)
+    };
+    let known: Vec<Vec<char>> = said.iter().filter_map(letters).collect();
+    let is_new =
+        |word: &Word<'_>| !said.iter().any(|known| known.start == word.start && known.lower == word.lower);
+    !known.is_empty()
+        && words_of(turn.words())
+            .filter(|word| word.lower.len() >= NEAR_LETTERS && is_new(word))
+            .filter_map(|word| letters(&word))
+            .any(|word| known.iter().any(|known| is_near(&word, known)))
 }
 
 /// Returns whether two long words differ in the middle and nowhere else.
-fn is_near(one: &str, other: &str) -> bool {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+fn is_near(one: &[char], other: &[char]) -> bool {
     let shorter = one.len().min(other.len());
-    if shorter < NEAR_LETTERS || one.len().abs_diff(other.len()) > 1 || one.first() != other.first() {
+    if one.len().abs_diff(other.len()) > 1 || one.first() != other.first() || one.last() != other.last() {
         return false;
     }
-    let ahead = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let ahead = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     let behind = one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count();
     behind > 0 && ahead + behind + 2 >= one.len().max(other.len()) && ahead < shorter
 }

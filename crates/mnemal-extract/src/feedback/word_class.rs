@@ -1,13 +1,16 @@
 //! Word classes: weekdays, colors, foods. A user who names another word of the same class often corrects the assistant.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use mnemal_core::Result;
 
+use super::echo::small;
 use super::token::Token;
-use crate::claims::kinds::KindList;
+use crate::claims::kinds::{KindList, singulars};
+use crate::hash::WordHashBuilder;
 use crate::section::Section;
-use crate::word::words;
+use crate::word::words_of;
 
 /// Words of the assistant's message that are read. Source: own choice; enough for a correction's reference.
 const READ_WORDS: usize = 200;
@@ -16,7 +19,9 @@ const READ_WORDS: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct WordClasses {
     lists: Vec<&'static KindList>,
-    words: HashMap<String, u64>,
+    words: HashMap<String, u64, WordHashBuilder>,
+    /// The words of all lists with their kinds, made at the first use.
+    listed: OnceLock<HashMap<&'static str, u64, WordHashBuilder>>,
 }
 
 impl WordClasses {
@@ -27,32 +32,43 @@ impl WordClasses {
     pub(crate) fn read(table: Section<'_>) -> Result<Self> {
         let lists: Vec<&'static KindList> =
             table.lines("kinds")?.into_iter().filter_map(KindList::of).collect();
-        let mut words: HashMap<String, u64> = HashMap::new();
+        let mut words: HashMap<String, u64, WordHashBuilder> = HashMap::default();
         for (place, line) in table.lines("alike")?.into_iter().enumerate() {
             for word in line.split('|') {
                 *words.entry(word.to_owned()).or_default() |= bit(lists.len() + place);
             }
         }
-        Ok(Self { lists, words })
+        Ok(Self { lists, words, listed: OnceLock::new() })
     }
 
     /// Returns the kinds of a word, a bit each.
     fn of_word(&self, word: &str) -> u64 {
-        let listed = self.lists.iter().enumerate().filter(|(_, list)| list.has(word));
-        let kinds = listed.fold(0, |kinds, (place, _)| kinds | bit(place));
-        kinds | self.words.get(word).copied().unwrap_or_default()
+        let listed = self.listed.get_or_init(|| self.table());
+        let mut kinds = self.words.get(word).copied().unwrap_or_default();
+        singulars(word, |word| kinds |= listed.get(word).copied().unwrap_or_default());
+        kinds
+    }
+
+    fn table(&self) -> HashMap<&'static str, u64, WordHashBuilder> {
+        let mut table: HashMap<&'static str, u64, WordHashBuilder> = HashMap::default();
+        for (place, list) in self.lists.iter().enumerate() {
+            for word in list.lines() {
+                *table.entry(word).or_default() |= bit(place);
+            }
+        }
+        table
     }
 
     /// Returns the kinds of the words of a text.
     pub(crate) fn of_text(&self, text: &str) -> u64 {
-        words(text).iter().take(READ_WORDS).fold(0, |kinds, word| kinds | self.of_word(&word.lower))
+        words_of(text).take(READ_WORDS).fold(0, |kinds, word| kinds | self.of_word(&word.lower))
     }
 
     /// Returns whether a word that was not said before is of one of the kinds.
     pub(crate) fn stands_in(&self, kinds: u64, text: &str, tokens: &[Token]) -> bool {
         kinds != 0
             && tokens.iter().filter(|token| !token.is_said).any(|token| {
-                let word = text.get(token.span.clone()).unwrap_or_default().to_lowercase();
+                let word = small(text.get(token.span.clone()).unwrap_or_default());
                 self.of_word(&word) & kinds != 0
             })
     }

@@ -229,6 +229,7 @@ fn place_of_line(line: &str) -> usize {
 impl Table {
     fn of(pieces: &[(WordFlags, &'static str)]) -> Self {
         let mut table = Self::default();
+        table.words.reserve(pieces.iter().map(|(_, piece)| piece.lines().count()).sum());
         for (known, piece) in pieces {
             for line in piece.lines() {
                 table.add(line, *known);

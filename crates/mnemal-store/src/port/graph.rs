@@ -58,7 +58,14 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) 
         steps.push(put_edition(edition)?);
         steps.push(put_predicates(edition)?);
     }
-    sql.commit(Box::new(GraphFold { batch: Batch::new("graph", steps), sources })).await.map(drop)
+    let work = Box::new(GraphFold { batch: Batch::new("graph", steps), sources });
+    let only_adds = delta.edition.is_none()
+        && delta.remove_entities.is_empty()
+        && delta.remove_facts.is_empty()
+        && delta.remove_mentions.is_empty();
+    // What is removed must not come back with a power cut.
+    let done = if only_adds { sql.commit_projection(work).await } else { sql.commit(work).await };
+    done.map(drop)
 }
 
 fn put_edition(edition: &Edition) -> Result<Step> {

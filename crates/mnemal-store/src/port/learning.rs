@@ -39,7 +39,11 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advanc
     steps.extend(removal::DELETE_LOOSE_SOURCES.removals(put));
     steps.extend(removal::DELETE_LEARNING_SOURCES.removals(removed.clone()));
     steps.extend(removal::DELETE_LEARNINGS.removals(removed));
-    sql.commit(Box::new(Batch::new("notes", steps))).await.map(drop)
+    let work = Box::new(Batch::new("notes", steps));
+    // What is removed must not come back with a power cut.
+    let done =
+        if delta.remove.is_empty() { sql.commit_projection(work).await } else { sql.commit(work).await };
+    done.map(drop)
 }
 
 fn bytes(id: LearningId) -> Value {

@@ -101,6 +101,12 @@ impl Sql for SqliteDriver {
         self.ask(|answer| Job::Work { work, flush: Flush::Later, answer }).await
     }
 
+    async fn commit_projection(&self, work: Box<dyn Work>) -> Result<u64> {
+        let done = self.commit_for_now(work).await;
+        self.writes.count();
+        done
+    }
+
     async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<AppendOutcome>> {
         self.damage.admits_writes()?;
         let done = self.ask(|answer| Job::append(entries, answer)).await;
