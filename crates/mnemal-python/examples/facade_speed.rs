@@ -40,6 +40,6 @@ async fn measure(folder: &Path) -> Result<(), Box<dyn Error>> {
     let figures =
         serde_json::json!({"add_ms": millis(began, added), "search_ms": millis(added, found), "hits": hits});
     println!("{figures}");
-    memory.engine().close().await?;
+    memory.admin().engine().close().await?;
     Ok(())
 }

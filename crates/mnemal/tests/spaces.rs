@@ -630,7 +630,7 @@ async fn the_space_of_an_open_engine_is_the_only_one_and_stays_open() {
     assert!(files.contains(&"any name.sqlite-wal".into()), "{files:?}");
     spaces.close().await.unwrap();
     assert!(!home.path().join("any name.sqlite-wal").exists());
-    assert!(spaces.open(&name("agent")).await.unwrap().stats().await.is_err(), "it was closed");
+    assert!(spaces.open(&name("agent")).await.unwrap().admin().stats().await.is_err(), "it was closed");
 }
 
 #[tokio::test]
