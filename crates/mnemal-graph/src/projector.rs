@@ -184,6 +184,8 @@ impl GraphProjector {
         if at < ahead.head && ahead.events.len() < limit.get().min(2 * pace) {
             let wanted = limit.min(NonZeroUsize::MIN.saturating_add(AHEAD * pace));
             ahead.events.extend(self.reader.events.scan(&EventFilter::all(), at, wanted).await?);
+            // What was appended meanwhile may have come along.
+            ahead.head = ahead.head.max(ahead.read());
         }
         Ok(ahead)
     }

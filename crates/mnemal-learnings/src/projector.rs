@@ -142,10 +142,12 @@ impl LearningProjector {
             }
         };
         let wanted = limit.min(NonZeroUsize::MIN.saturating_add(self.pace.load(Ordering::Relaxed)));
-        let read = log.ahead.last().map_or(log.at, |event| Cursor(Some(event.seq)));
+        let read = log.read();
         if read < log.head && log.ahead.len() < wanted.get() {
             let wanted = limit.min(wanted.saturating_mul(NonZeroUsize::MIN.saturating_add(AHEAD - 1)));
             log.ahead.extend(self.events.scan(&EventFilter::all(), read, wanted).await?);
+            // What was appended meanwhile may have come along.
+            log.head = log.head.max(log.read());
         }
         Ok(log)
     }
@@ -206,6 +208,11 @@ struct LogWindow {
 }
 
 impl LogWindow {
+    /// Returns up to where the log was read.
+    fn read(&self) -> Cursor {
+        self.ahead.last().map_or(self.at, |event| Cursor(Some(event.seq)))
+    }
+
     /// Takes the next events, at most this many.
     fn take(&mut self, most: usize) -> Vec<Event> {
         let rest = self.ahead.split_off(most.min(self.ahead.len()));
