@@ -213,7 +213,7 @@ pub(crate) const LEARNINGS_VERSION: &str = "select coalesce((select seq from pro
 /// First a row of counts, of learnings and of those that sources name; then the learnings. A row's data is in its body, which
 /// has a checksum, so no other column is read.
 pub(crate) const LEARNINGS: &str = "select null, null, (select count(*) from learning), \
-     (select count(distinct learning) from learning_source) union all select id, body, null, null from learning order by 1";
+     (select count(distinct learning) from learning_source) union all select id, body, null, null from learning order by 1 nulls first";
 /// The same counts alone, and the next learnings after an id: for selective reads.
 pub(crate) const LEARNING_COUNTS: &str =
     "select (select count(*) from learning), (select count(distinct learning) from learning_source)";
@@ -223,13 +223,13 @@ pub(crate) const LEARNINGS_AFTER: &str =
 pub(crate) const LIVING_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all \
      select id, body, null, null from learning l where not exists (select 1 from learning_source s \
-     join tombstone t on t.event = s.event where s.learning = l.id) order by 1";
+     join tombstone t on t.event = s.event where s.learning = l.id) order by 1 nulls first";
 /// The same of those known at a moment; $1 is that moment.
 pub(crate) const KNOWN_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all \
      select id, body, null, null from learning l where created_at <= $1 and (expired_at is null or expired_at > $1) \
      and not exists (select 1 from learning_source s \
-     join tombstone t on t.event = s.event where s.learning = l.id) order by 1";
+     join tombstone t on t.event = s.event where s.learning = l.id) order by 1 nulls first";
 
 /// The version of the facts, which detects changes; $1 is the layer of the graph.
 pub(crate) const GRAPH_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \

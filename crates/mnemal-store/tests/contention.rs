@@ -139,7 +139,11 @@ async fn of_many_handles_one_has_the_lease() -> Result<()> {
 #[test]
 fn every_transaction_that_writes_begins_immediate() {
     let mut begins = 0;
-    for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    // A database with many spaces locks the row of the space instead.
+    let is_of_files =
+        |file: &Path| !file.starts_with(source.join("postgres")) && file != source.join("postgres.rs");
+    for file in sources(&source).into_iter().filter(|file| is_of_files(file)) {
         let text = std::fs::read_to_string(&file).unwrap();
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
         for (number, line) in code.lines().enumerate() {

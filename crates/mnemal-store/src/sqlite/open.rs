@@ -14,13 +14,13 @@ use super::budget::Budget;
 use super::checkpointer::Checkpointer;
 use super::damage::Damage;
 use super::driver::{NOT_A_DATABASE, SqliteDriver, failed, is_busy, rows};
-use super::read_snapshot::WriteCounter;
 use super::readers::Readers;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
 use super::writer::{self, Writer};
 use super::{Durability, Options, file, migrate, table_repair, wal_check};
 use crate::codec::corrupt;
 use crate::port::index;
+use crate::read_snapshot::WriteCounter;
 use crate::sql::Row;
 use crate::statement;
 
