@@ -1,4 +1,4 @@
-//! What a handle of a space keeps of derived rows and of the newest events, until the database reports a possible change.
+//! Caches of one handle of a space: derived rows and the newest events, until the database reports a possible change.
 
 mod fact_cache;
 mod learning_cache;

@@ -51,6 +51,8 @@ mod cache;
 mod ports;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod read_snapshot;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod witness;
 
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -32,7 +32,7 @@ impl<B: Backend> SqlStore<B> {
     async fn cached_facts(&self, places: &[FactLookup], as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
         let version = graph::version(self.sql()).await?;
         let mut found = Vec::new();
-        let missing = self.inner.caches().facts.find(&version, places, &mut found);
+        let missing = self.inner.caches().facts.find(version, places, &mut found);
         if !missing.is_empty() {
             let read: Vec<Arc<Fact>> = graph::believed(self.sql(), &FactLookup::filter(&missing))
                 .await?
@@ -57,7 +57,7 @@ impl<B: Backend> SqlStore<B> {
         }
         let version = graph::version(self.sql()).await?;
         let mut found = Vec::with_capacity(ids.len());
-        let missing = self.inner.caches().facts.find_entities(&version, &ids, &mut found);
+        let missing = self.inner.caches().facts.find_entities(version, &ids, &mut found);
         if !missing.is_empty() {
             let filter = EntityFilter { ids: Within::Only(missing.clone()), ..EntityFilter::all() };
             let read = graph::entities(self.sql(), &filter).await?;

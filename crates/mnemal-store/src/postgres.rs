@@ -13,6 +13,7 @@ mod schema;
 mod scope;
 #[cfg(all(test, feature = "postgres-tests"))]
 mod tests;
+mod tls;
 mod transaction;
 mod upkeep;
 mod value;
@@ -28,6 +29,7 @@ use self::pool::{Pool, config};
 use crate::Stores;
 use crate::backend::{Backend, SqlStore};
 use crate::cache::Caches;
+use crate::removal::removal_of_space;
 use crate::sql::Sql;
 
 /// Options of a database.
@@ -62,7 +64,7 @@ impl PostgresDatabase {
     }
 
     /// Connects to a database by its address (`postgres://user:password@host:port/name`, several hosts separated by commas), and
-    /// checks its version. Must be called within a tokio runtime, which then runs the connections.
+    /// checks its version. A connection to another machine is encrypted, unless the address ends with `?sslmode=disable`. Must be called within a tokio runtime, which then runs the connections.
     ///
     /// # Errors
     /// `Invalid` for an address of another form, or an unknown user; `Unsupported` for a database that must be migrated, or of a
@@ -115,11 +117,8 @@ impl PostgresDatabase {
     /// `Unavailable` when the database does not answer.
     pub async fn remove(&self, name: &SpaceId) -> Result<bool> {
         let Some(id) = self.id_of(name).await? else { return Ok(false) };
-        let rows = schema::TABLES.map(|table| format!("delete from {table} where space_id = {id}"));
-        let name = name.as_str();
-        let entry = format!("delete from directory where name = '{name}'");
-        self.change(&format!("begin; set local mnemal.space = '{id}'; {}; {entry}; commit", rows.join("; ")))
-            .await?;
+        let removal = removal_of_space(&schema::TABLES, id, name);
+        self.change(&format!("begin; set local mnemal.space = '{id}'; {removal}; commit")).await?;
         Ok(true)
     }
 

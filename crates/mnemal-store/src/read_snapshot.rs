@@ -7,10 +7,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mnemal_core::Layer;
-
+use crate::port::projection;
 use crate::sql::{ChangeState, Sql};
-use crate::statement;
 
 tokio::task_local! {
     /// The states seen by this piece of work, by store.
@@ -41,10 +39,8 @@ pub(crate) async fn shared_state(sql: &dyn Sql, writes: &WriteCounter) -> Option
         SnapshotState::State(state) => return Some(state),
         SnapshotState::Due(at) => at,
     };
-    let layers = [Layer::Learnings, Layer::Graph].map(|layer| layer.as_str().into());
     // What cannot be looked at together is asked one by one, and says by itself what is wrong with it.
-    let rows = sql.rows(statement::STATE, layers.into()).await.ok()?;
-    let state = Arc::new(ChangeState::new(rows.first()?));
+    let state = Arc::new(projection::state(sql).await.ok()?);
     writes.keep(at, &state);
     Some(state)
 }

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "the parts that tests share are tests too")]
 
+#[path = "reference/two_handles.rs"]
+mod two_handles;
+
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::pin::pin;
@@ -201,4 +204,13 @@ fn a_poll_that_is_never_made_cancels_at_once() {
     let mut work = pin!(cancelled_after(0, std::future::pending::<Result<()>>()));
     let polled = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!(polled, Poll::Ready(false));
+}
+
+// proves: NX-10.3
+#[tokio::test]
+async fn rows_that_another_handle_makes_anew_are_read_at_once() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("space.db");
+    let (one, other) = (SqliteStore::open(&path).await?, SqliteStore::open(&path).await?);
+    two_handles::rows_made_anew_are_read_at_once(&one, &other).await
 }

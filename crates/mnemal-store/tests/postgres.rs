@@ -4,6 +4,8 @@
 
 #[path = "reference/sequence.rs"]
 mod sequence;
+#[path = "reference/two_handles.rs"]
+mod two_handles;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -78,7 +80,7 @@ impl Reopen for PostgresStore {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // proves: GB-11
+    // proves: CF-03
     #[test]
     fn a_database_agrees_with_the_reference(asks in proptest::collection::vec(ask(), 1..25)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -87,4 +89,12 @@ proptest! {
             run(asks, async || database.space(&name).await.unwrap()).await;
         });
     }
+}
+
+#[tokio::test]
+async fn rows_that_another_server_makes_anew_are_read_at_once() {
+    let name = fresh_name();
+    let (one, two) = (database().await, database().await);
+    let (one, two) = (one.space(&name).await.unwrap(), two.space(&name).await.unwrap());
+    two_handles::rows_made_anew_are_read_at_once(&one, &two).await.unwrap();
 }

@@ -7,7 +7,7 @@ use mnemal_core::{
     Advance, Entity, EntityId, Fact, FactFilter, FactId, GraphDelta, Predicate, Within, sort_facts,
 };
 
-use crate::port::graph::GraphVersion;
+use crate::port::projection::LayerVersion;
 
 /// Most cached facts; beyond it the cache is cleared. Source: own default, some five megabytes.
 const MOST: usize = 8_192;
@@ -88,13 +88,13 @@ fn push<T>(within: &mut Within<Vec<T>>, value: T) {
 /// With each query a context reads the facts of the user and of the named entities. An entity that is named often has a
 /// thousand facts, which take ten milliseconds to read and refer to hundreds of others, whose names are read as well. A fold
 /// through this handle updates the cache. A fold of another process is detected by the graph's cursor, by the forget generation
-/// or by its edition; rows that it replaces at an unchanged cursor, after a forget, are detected with the next event.
+/// or by the number of writes.
 #[derive(Debug, Default)]
 pub(crate) struct FactCache(Mutex<Option<CachedFacts>>);
 
 #[derive(Debug)]
 struct CachedFacts {
-    version: GraphVersion,
+    version: LayerVersion,
     /// Each in answer order, so that the results of several lookups are sorted by merging.
     by_place: HashMap<FactLookup, Vec<Arc<Fact>>>,
     /// `None` for a missing entity: a context asks for it again with every query.
@@ -102,7 +102,7 @@ struct CachedFacts {
 }
 
 impl CachedFacts {
-    fn new(version: GraphVersion) -> Self {
+    fn new(version: LayerVersion) -> Self {
         Self { version, by_place: HashMap::new(), entities: HashMap::new() }
     }
 }
@@ -115,12 +115,12 @@ impl FactCache {
     /// Adds the cached facts of these lookups at this version, each once; returns the uncached lookups.
     pub(crate) fn find(
         &self,
-        version: &GraphVersion,
+        version: LayerVersion,
         places: &[FactLookup],
         found: &mut Vec<Arc<Fact>>,
     ) -> Vec<FactLookup> {
         let kept = self.lock();
-        let Some(kept) = kept.as_ref().filter(|kept| kept.version == *version) else {
+        let Some(kept) = kept.as_ref().filter(|kept| kept.version == version) else {
             return places.to_vec();
         };
         let mut missing = Vec::new();
@@ -134,7 +134,7 @@ impl FactCache {
     }
 
     /// Caches facts that were read after this version was seen.
-    pub(crate) fn keep(&self, version: GraphVersion, places: &[FactLookup], facts: &[Arc<Fact>]) {
+    pub(crate) fn keep(&self, version: LayerVersion, places: &[FactLookup], facts: &[Arc<Fact>]) {
         let mut kept = self.lock();
         let known = kept.take().filter(|kept| kept.version == version);
         let mut known = known.unwrap_or_else(|| CachedFacts::new(version));
@@ -163,12 +163,12 @@ impl FactCache {
     /// Adds the cached entities at this version; returns the uncached ones.
     pub(crate) fn find_entities(
         &self,
-        version: &GraphVersion,
+        version: LayerVersion,
         ids: &[EntityId],
         found: &mut Vec<Arc<Entity>>,
     ) -> Vec<EntityId> {
         let kept = self.lock();
-        let Some(kept) = kept.as_ref().filter(|kept| kept.version == *version) else {
+        let Some(kept) = kept.as_ref().filter(|kept| kept.version == version) else {
             return ids.to_vec();
         };
         let mut missing = Vec::new();
@@ -182,7 +182,7 @@ impl FactCache {
     }
 
     /// Caches entities that were read after this version was seen.
-    pub(crate) fn keep_entities(&self, version: GraphVersion, ids: &[EntityId], entities: &[Arc<Entity>]) {
+    pub(crate) fn keep_entities(&self, version: LayerVersion, ids: &[EntityId], entities: &[Arc<Entity>]) {
         let mut kept = self.lock();
         let known = kept.take().filter(|kept| kept.version == version);
         let mut known = known.unwrap_or_else(|| CachedFacts::new(version));

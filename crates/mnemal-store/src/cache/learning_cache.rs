@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use mnemal_core::{Advance, EventId, Learning, LearningDelta, Timestamp};
 
-use crate::port::learning::LearningVersion;
+use crate::port::projection::LayerVersion;
 
 /// Cached rows.
 #[derive(Clone, Debug)]
@@ -51,14 +51,13 @@ impl LearningRows {
 ///
 /// Every context reads the active learnings, and every answer with a note those that rest on its events, while few turns change
 /// one: reading 800 rows costs some milliseconds, their version some microseconds. A write through this handle is visible at
-/// once. One of another process is detected by its cursor, by the forget generation or by the number of rows; rows that it
-/// replaces at an unchanged cursor, after a forget, are detected with the next event.
+/// once. One of another process is detected by its cursor, by the forget generation or by the number of writes.
 #[derive(Debug, Default)]
 pub(crate) struct LearningCache(Mutex<Option<CachedLearnings>>);
 
 #[derive(Debug)]
 struct CachedLearnings {
-    version: LearningVersion,
+    version: LayerVersion,
     /// The currently active ones.
     holding: Option<LearningRows>,
     /// All of them.
@@ -75,7 +74,7 @@ pub(crate) enum LearningSelection {
 
 impl LearningCache {
     /// Returns the rows cached at this version.
-    pub(crate) fn at(&self, version: LearningVersion, which: LearningSelection) -> Option<LearningRows> {
+    pub(crate) fn at(&self, version: LayerVersion, which: LearningSelection) -> Option<LearningRows> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = kept.as_ref().filter(|kept| kept.version == version)?;
         match which {
@@ -85,7 +84,7 @@ impl LearningCache {
     }
 
     /// Caches rows that were read after this version was seen.
-    pub(crate) fn keep(&self, version: LearningVersion, which: LearningSelection, rows: LearningRows) {
+    pub(crate) fn keep(&self, version: LayerVersion, which: LearningSelection, rows: LearningRows) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.take().filter(|kept| kept.version == version);
         let mut known = known.unwrap_or(CachedLearnings { version, holding: None, all: None });

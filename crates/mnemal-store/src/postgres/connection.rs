@@ -68,7 +68,7 @@ pub(super) fn unreadable(error: tokio_postgres::Error) -> Error {
 
 /// What is sent before or after the statements of a trip.
 #[derive(Clone, Copy, Debug)]
-enum Message<'m> {
+enum TripPart<'m> {
     /// Statements without values and rows.
     Plain(&'m str),
     Prepared(&'m Statement, &'m [Parameter]),
@@ -148,7 +148,7 @@ impl Connection {
 
     /// Runs statements without values.
     pub(super) async fn plain(&mut self, sql: &str) -> Result<()> {
-        self.sent(vec![Message::Plain(sql)]).await.map(drop)
+        self.sent(vec![TripPart::Plain(sql)]).await.map(drop)
     }
 
     /// Runs statements without values, and returns the columns of their rows as texts.
@@ -192,9 +192,13 @@ impl Connection {
             .into_iter()
             .filter_map(|query| Some((self.prepared.get(query.sql)?, parameters(query.args))))
             .collect();
-        let prepared = ready.iter().map(|(statement, parameters)| Message::Prepared(statement, parameters));
-        let messages: Vec<Message<'_>> =
-            before.map(Message::Plain).into_iter().chain(prepared).chain(after.map(Message::Plain)).collect();
+        let prepared = ready.iter().map(|(statement, parameters)| TripPart::Prepared(statement, parameters));
+        let messages: Vec<TripPart<'_>> = before
+            .map(TripPart::Plain)
+            .into_iter()
+            .chain(prepared)
+            .chain(after.map(TripPart::Plain))
+            .collect();
         let mut answers = self.sent(messages).await?;
         if before.is_some() && !answers.is_empty() {
             answers.remove(0);
@@ -241,15 +245,15 @@ impl Connection {
         self.prepare(&[query]).await
     }
 
-    async fn sent(&self, messages: Vec<Message<'_>>) -> Result<Vec<Answer>> {
+    async fn sent(&self, messages: Vec<TripPart<'_>>) -> Result<Vec<Answer>> {
         let answers = messages.into_iter().map(|message| self.answer(message)).collect();
         timely(in_order(answers)).await?.into_iter().map(|answer| answer.map_err(failed)).collect()
     }
 
-    async fn answer(&self, message: Message<'_>) -> std::result::Result<Answer, tokio_postgres::Error> {
+    async fn answer(&self, message: TripPart<'_>) -> std::result::Result<Answer, tokio_postgres::Error> {
         match message {
-            Message::Plain(sql) => self.client.batch_execute(sql).await.map(|()| Answer::default()),
-            Message::Prepared(statement, parameters) => {
+            TripPart::Plain(sql) => self.client.batch_execute(sql).await.map(|()| Answer::default()),
+            TripPart::Prepared(statement, parameters) => {
                 let mut stream = Box::pin(self.client.query_raw(statement, parameters).await?);
                 let mut rows = Vec::new();
                 while let Some(row) = stream.try_next().await? {

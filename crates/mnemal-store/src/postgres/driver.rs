@@ -11,11 +11,12 @@ use super::connection::{Answer, Query, unreadable};
 use super::failure::is_lost;
 use super::pool::Pool;
 use super::transaction::Beginning;
-use super::writer::{Job, QUEUE, start};
+use super::writer::{QUEUE, WriteJob, start};
 use crate::codec::decode;
 use crate::entry::Prepared;
 use crate::read_snapshot::{WriteCounter, shared_state};
 use crate::sql::{ChangeState, Row, Sql, Value, Work};
+use crate::witness::Witness;
 
 /// Attempts to read, each on another connection. Source: as in a file.
 const ATTEMPTS: usize = 3;
@@ -26,9 +27,9 @@ const LOCK_FREE: [&str; 2] = ["lease", "ledger"];
 #[derive(Debug)]
 struct Queues {
     /// For work that has the space for itself.
-    locked: mpsc::Sender<Job>,
+    locked: mpsc::Sender<WriteJob>,
     /// For the rest.
-    shared: mpsc::Sender<Job>,
+    shared: mpsc::Sender<WriteJob>,
 }
 
 /// A space, through the connections of its process.
@@ -39,6 +40,7 @@ pub(super) struct PostgresDriver {
     queues: Mutex<Option<Queues>>,
     writers: Mutex<Vec<JoinHandle<()>>>,
     writes: WriteCounter,
+    witness: Witness,
 }
 
 impl PostgresDriver {
@@ -53,6 +55,7 @@ impl PostgresDriver {
             queues: Mutex::new(Some(Queues { locked, shared })),
             writers: Mutex::new(writers.into()),
             writes: WriteCounter::default(),
+            witness: Witness::default(),
         }
     }
 
@@ -67,7 +70,7 @@ impl PostgresDriver {
     }
 
     /// Returns the queue for a beginning.
-    fn queue(&self, beginning: Beginning) -> Result<mpsc::Sender<Job>> {
+    fn queue(&self, beginning: Beginning) -> Result<mpsc::Sender<WriteJob>> {
         let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         let queues = queues.as_ref().ok_or_else(closed)?;
         Ok(if beginning == Beginning::Locked { queues.locked.clone() } else { queues.shared.clone() })
@@ -77,7 +80,7 @@ impl PostgresDriver {
     async fn ask<T>(
         &self,
         beginning: Beginning,
-        job: impl FnOnce(oneshot::Sender<Result<T>>) -> Job,
+        job: impl FnOnce(oneshot::Sender<Result<T>>) -> WriteJob,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         self.queue(beginning)?.send(job(answer)).await.map_err(|_| closed())?;
@@ -85,7 +88,7 @@ impl PostgresDriver {
     }
 
     async fn work(&self, work: Box<dyn Work>, beginning: Beginning) -> Result<u64> {
-        self.ask(beginning, |answer| Job::Work { work, beginning, answer }).await
+        self.ask(beginning, |answer| WriteJob::Work { work, beginning, answer }).await
     }
 
     /// Reads; a connection that was lost is replaced.
@@ -96,13 +99,12 @@ impl PostgresDriver {
         loop {
             let mut connection = self.pool.take(Some(self.space)).await?;
             let query = Query { sql, args: args.clone() };
-            match connection.get()?.read(self.space, query).await {
-                Err(error) if is_lost(&error) && attempt < ATTEMPTS => {
-                    connection.is_clean = false;
-                    attempt += 1;
-                }
-                answer => return answer,
+            let answer = connection.get()?.read(self.space, query).await;
+            connection.is_clean = !answer.as_ref().is_err_and(is_lost);
+            if connection.is_clean || attempt == ATTEMPTS {
+                return answer;
             }
+            attempt += 1;
         }
     }
 }
@@ -116,6 +118,10 @@ fn closed() -> Error {
 impl Sql for PostgresDriver {
     async fn rows(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
         self.read(sql, args).await?.values()
+    }
+
+    fn witness(&self) -> &Witness {
+        &self.witness
     }
 
     async fn state(&self) -> Option<Arc<ChangeState>> {
@@ -139,7 +145,7 @@ impl Sql for PostgresDriver {
     }
 
     async fn append(&self, entries: Vec<Prepared>) -> Result<Vec<AppendOutcome>> {
-        let done = self.ask(Beginning::Locked, |answer| Job::append(entries, answer)).await;
+        let done = self.ask(Beginning::Locked, |answer| WriteJob::append(entries, answer)).await;
         self.writes.count();
         done
     }

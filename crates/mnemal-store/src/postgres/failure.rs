@@ -16,6 +16,13 @@ pub(super) fn failed(error: tokio_postgres::Error) -> Error {
     Error::new(kind, what).because(error)
 }
 
+/// Maps an error of a new connection.
+pub(super) fn unconnected(error: tokio_postgres::Error) -> Error {
+    let (kind, what) =
+        error.code().map_or((ErrorKind::Unavailable, "cannot connect to the database"), classify);
+    Error::new(kind, what).because(error)
+}
+
 /// Whether a commit with this error was refused: nothing of it is stored. Else its outcome is unknown.
 pub(super) fn is_refusal(error: &Error) -> bool {
     ![LOST, ENDED].contains(&error.what())

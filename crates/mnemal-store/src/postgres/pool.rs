@@ -3,16 +3,18 @@
 use std::fmt;
 use std::str::FromStr as _;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use mnemal_core::{Error, ErrorKind, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+use tokio_postgres::config::SslMode;
 use tokio_postgres::{Config, NoTls};
 
 use super::connection::{Connection, DEADLINE};
-use super::failure::{LOST, failed};
+use super::failure::{LOST, unconnected};
+use super::tls::{self, Encryption};
 
 /// Time limit of a new connection, unless the address has one. Source: own default.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -56,6 +58,7 @@ pub(super) struct Pool {
     idle: Mutex<Vec<Connection>>,
     /// Place among [`Acknowledgment::ALL`], as the newest connection found it.
     acknowledged: AtomicU8,
+    encryption: OnceLock<Encryption>,
 }
 
 impl fmt::Debug for Pool {
@@ -81,6 +84,7 @@ pub(super) fn config(url: &str) -> Result<Config> {
     if config.get_application_name().is_none() {
         config.application_name(PROGRAM);
     }
+    tls::settle(&mut config);
     Ok(config)
 }
 
@@ -88,7 +92,13 @@ impl Pool {
     /// Opens nothing yet.
     pub(super) fn new(config: Config, most: usize) -> Self {
         let permits = Arc::new(Semaphore::new(most.max(1)));
-        Self { config, permits, idle: Mutex::default(), acknowledged: AtomicU8::default() }
+        Self {
+            config,
+            permits,
+            idle: Mutex::default(),
+            acknowledged: AtomicU8::default(),
+            encryption: OnceLock::new(),
+        }
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
@@ -124,12 +134,33 @@ impl Pool {
         Some(idle.remove(place))
     }
 
+    /// Returns what encrypts connections, if they are encrypted; the certificates are read once.
+    fn encryption(&self) -> Result<Option<Encryption>> {
+        if self.config.get_ssl_mode() == SslMode::Disable {
+            return Ok(None);
+        }
+        if let Some(known) = self.encryption.get() {
+            return Ok(Some(known.clone()));
+        }
+        let made = Encryption::new()?;
+        Ok(Some(self.encryption.get_or_init(|| made).clone()))
+    }
+
     /// Opens a connection.
     async fn connect(&self) -> Result<Connection> {
         let late = |late| Error::new(ErrorKind::Unavailable, LOST).because(late);
-        let (client, socket) =
-            timeout(DEADLINE, self.config.connect(NoTls)).await.map_err(late)?.map_err(failed)?;
-        let connection = Connection::new(client, socket);
+        let connection = match self.encryption()? {
+            None => {
+                let opened = timeout(DEADLINE, self.config.connect(NoTls)).await;
+                let (client, socket) = opened.map_err(late)?.map_err(unconnected)?;
+                Connection::new(client, socket)
+            }
+            Some(encryption) => {
+                let opened = timeout(DEADLINE, self.config.connect(encryption)).await;
+                let (client, socket) = opened.map_err(late)?.map_err(unconnected)?;
+                Connection::new(client, socket)
+            }
+        };
         let found = connection.texts(BEGIN_SESSION).await?;
         if let [fsync, commit, standbys] = found.as_slice() {
             let found = Acknowledgment::of(fsync, commit, standbys);

@@ -426,6 +426,7 @@ fn number(texts: &[String]) -> Result<i64> {
 mod tests {
     use super::*;
 
+    // proves: AD-64
     #[test]
     fn every_table_has_the_space_as_the_first_column_of_its_key_and_of_every_index() {
         let all = MIGRATIONS.concat();
@@ -434,10 +435,9 @@ mod tests {
             assert!(all.contains(&start), "{table}");
         }
         assert_eq!(all.matches("create table ").count(), TABLES.len() + 1, "and the directory");
-        for (place, _) in all.match_indices("create index ") {
-            let rest = &all[place..];
-            let columns = &rest[rest.find('(').unwrap()..];
-            assert!(columns.starts_with("(space_id, "), "{}", &rest[..80]);
+        for index in all.split("create index ").skip(1) {
+            let (name, columns) = index.split_once('(').unwrap();
+            assert!(columns.starts_with("space_id, "), "{name}");
         }
         let keys = all.matches("primary key (space_id").count() + all.matches("unique (space_id").count();
         assert_eq!(keys, TABLES.len() - 1 + 2, "the space itself has no other column in its key");

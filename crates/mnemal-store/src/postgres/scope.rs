@@ -29,7 +29,7 @@ pub(super) struct ScopedText {
 pub(super) fn scoped(sql: &str) -> Result<ScopedText> {
     let tokens = tokens(sql);
     let parameters = parameters(&tokens);
-    let mut writer = Writer {
+    let mut writer = ScopeWriter {
         tokens: &tokens,
         at: 0,
         out: String::with_capacity(sql.len() * 2),
@@ -76,6 +76,8 @@ fn parameters(tokens: &[&str]) -> usize {
     bare.max(numbered.unwrap_or_default())
 }
 
+/// Ends the condition of a statement.
+const CLOSE: &str = ")";
 /// Words that may follow a table and are no other name for it.
 const NO_ALIAS: [&str; 12] = [
     "cross",
@@ -93,7 +95,7 @@ const NO_ALIAS: [&str; 12] = [
 ];
 
 /// Writes the statement anew, token by token.
-struct Writer<'t> {
+struct ScopeWriter<'t> {
     tokens: &'t [&'t str],
     at: usize,
     out: String,
@@ -105,7 +107,7 @@ struct Writer<'t> {
     unknown: Option<&'t str>,
 }
 
-impl<'t> Writer<'t> {
+impl<'t> ScopeWriter<'t> {
     /// Returns the next token that is no space, without taking it.
     fn next_word(&self) -> Option<&'t str> {
         self.tokens.iter().skip(self.at).find(|token| !token.trim().is_empty()).copied()
@@ -162,8 +164,8 @@ impl<'t> Writer<'t> {
                 Some(_) => self.skip(),
                 None => Some(table),
             };
-            let (space, alias) = (self.space, alias.unwrap_or(table));
-            self.out.push_str(&format!(" (select * from {table} where space_id = ${space}) {alias}"));
+            let (space, alias) = (self.space.to_string(), alias.unwrap_or(table));
+            self.push(&[" (select * from ", table, " where space_id = $", &space, ") ", alias]);
         }
         Some(token)
     }
@@ -224,10 +226,11 @@ impl<'t> Writer<'t> {
         let table = self.next_word().filter(|word| TABLES.contains(word));
         let table = table.ok_or_else(|| Error::internal(format!("{what} of an unknown table")))?;
         let condition = format!("{table}.space_id = ${}", self.space);
-        let (mut depth, mut is_open) = (0_usize, false);
+        // Without a condition of its own the statement gets this one, else the end of the parenthesis around its own.
+        let (mut depth, mut end) = (0_usize, format!(" where {condition}"));
         loop {
             if depth == 0 && self.next_word() == Some("returning") {
-                self.close(&condition, is_open);
+                self.push(&[&end]);
                 self.out.push(' ');
                 self.skip();
                 self.out.push_str("returning");
@@ -237,26 +240,21 @@ impl<'t> Writer<'t> {
             match self.step() {
                 Some("(") => depth += 1,
                 Some(")") => depth = depth.saturating_sub(1),
-                Some("where") if depth == 0 && !is_open => {
-                    is_open = true;
-                    self.out.push_str(&format!(" {condition} and ("));
+                Some("where") if depth == 0 && end != CLOSE => {
+                    CLOSE.clone_into(&mut end);
+                    self.push(&[" ", &condition, " and ("]);
                 }
                 Some(_) => {}
                 None => {
-                    self.close(&condition, is_open);
+                    self.push(&[&end]);
                     return Ok(());
                 }
             }
         }
     }
 
-    /// Ends the condition, or adds one.
-    fn close(&mut self, condition: &str, is_open: bool) {
-        if is_open {
-            self.out.push(')');
-        } else {
-            self.out.push_str(&format!(" where {condition}"));
-        }
+    fn push(&mut self, parts: &[&str]) {
+        self.out.extend(parts.iter().copied());
     }
 }
 
@@ -322,6 +320,7 @@ mod tests {
         );
     }
 
+    // proves: AD-64, DF-89
     #[test]
     fn every_mention_of_a_table_in_a_statement_has_the_space() {
         for sql in statement::all().into_iter().chain(removal::all()) {

@@ -11,6 +11,10 @@ use super::pool::{Pool, PooledConnection};
 use crate::port::receipt::ShownCache;
 use crate::sql::{Row, Step, Transaction, Value};
 
+/// Error for a commit of which nobody said whether it happened.
+pub(super) const UNKNOWN: &str = "the outcome of a commit is unknown, retry with the same key";
+/// Error for a commit that is stored here, and perhaps on no standby.
+const WARNED: &str = "the database warned of a commit, which may be on no standby; retry with the same key";
 const COMMIT: &str = "commit";
 const ROLLBACK: &str = "rollback";
 /// Time that a write waits for the lock of its space, in milliseconds. Source: the deadline of a write to a file, 15 s.
@@ -96,20 +100,12 @@ impl OpenTransaction {
         // A warning from before says nothing about this commit.
         self.connection.get()?.forget_warning();
         let ended = self.send(Some(COMMIT)).await;
-        let unknown = |error: Option<Error>| {
-            let what = "the outcome of a commit is unknown, retry with the same key";
-            let unknown = Error::new(ErrorKind::Unavailable, what);
-            Err(match error {
-                Some(error) => unknown.because(error),
-                None => unknown,
-            })
-        };
         match ended {
             Ok(mut answers) => {
                 self.begun = false;
                 self.connection.is_clean = true;
                 if self.connection.get()?.is_warned() {
-                    return unknown(None);
+                    return Err(Error::new(ErrorKind::Unavailable, WARNED));
                 }
                 match answers.pop().filter(|_| has_rows) {
                     Some(answer) => answer.values(),
@@ -122,7 +118,7 @@ impl OpenTransaction {
             }
             Err(error) => {
                 self.begun = false;
-                unknown(Some(error))
+                Err(Error::new(ErrorKind::Unavailable, UNKNOWN).because(error))
             }
         }
     }

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::pool::Pool;
-use super::transaction::{Beginning, OpenTransaction};
+use super::transaction::{Beginning, OpenTransaction, UNKNOWN};
 use crate::admit::Dimensions;
 use crate::append;
 use crate::entry::Prepared;
@@ -26,9 +26,20 @@ pub(super) const QUEUE: usize = 256;
 
 type Responder<T> = oneshot::Sender<Result<T>>;
 
+/// The answer to one caller's batch.
+type BatchAnswer = Result<Vec<AppendOutcome>>;
+
+/// Whether a group was sent before.
+#[derive(Clone, Copy, Debug)]
+enum Attempt {
+    First,
+    /// It was, and the connection was lost while it was committed.
+    AfterLoss,
+}
+
 /// A job of a writer.
 #[derive(Debug)]
-pub(super) enum Job {
+pub(super) enum WriteJob {
     /// Append entries; may share its transaction with others.
     Append(Append),
     /// Run work in its own transaction.
@@ -43,7 +54,7 @@ pub(super) struct Append {
     answer: Responder<Vec<AppendOutcome>>,
 }
 
-impl Job {
+impl WriteJob {
     pub(super) fn append(entries: Vec<Prepared>, answer: Responder<Vec<AppendOutcome>>) -> Self {
         let bytes = entries.iter().map(Prepared::size).sum();
         Self::Append(Append { entries, bytes, answer })
@@ -52,7 +63,7 @@ impl Job {
 
 /// A writer with what it knows of its space.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct SpaceWriter {
     pool: Arc<Pool>,
     space: i64,
     models: Dimensions,
@@ -63,8 +74,8 @@ pub(super) struct Writer {
 }
 
 /// Starts a writer; it ends when no sender is left and the queue is empty.
-pub(super) fn start(pool: Arc<Pool>, space: i64, mut queue: mpsc::Receiver<Job>) -> JoinHandle<()> {
-    let mut writer = Writer { pool, space, models: Dimensions::new(), small_rows: 0, sealing: false };
+pub(super) fn start(pool: Arc<Pool>, space: i64, mut queue: mpsc::Receiver<WriteJob>) -> JoinHandle<()> {
+    let mut writer = SpaceWriter { pool, space, models: Dimensions::new(), small_rows: 0, sealing: false };
     #[expect(clippy::disallowed_methods, reason = "the store's writer; the store joins it")]
     tokio::spawn(async move {
         let mut next = None;
@@ -73,12 +84,12 @@ pub(super) fn start(pool: Arc<Pool>, space: i64, mut queue: mpsc::Receiver<Job>)
             None => queue.recv().await,
         } {
             match job {
-                Job::Append(first) => {
+                WriteJob::Append(first) => {
                     let (group, other) = gather(first, &mut queue);
                     next = other;
                     writer.append(group).await;
                 }
-                Job::Work { mut work, beginning, answer } => {
+                WriteJob::Work { mut work, beginning, answer } => {
                     reply(answer, writer.work(work.as_mut(), beginning).await);
                 }
             }
@@ -87,12 +98,12 @@ pub(super) fn start(pool: Arc<Pool>, space: i64, mut queue: mpsc::Receiver<Job>)
 }
 
 /// Collects the queued appends after the first one, until the group is full or another job comes.
-fn gather(first: Append, queue: &mut mpsc::Receiver<Job>) -> (Vec<Append>, Option<Job>) {
+fn gather(first: Append, queue: &mut mpsc::Receiver<WriteJob>) -> (Vec<Append>, Option<WriteJob>) {
     let (mut events, mut bytes) = (first.entries.len(), first.bytes);
     let mut group = vec![first];
     while events < GROUP_EVENTS && bytes < GROUP_BYTES {
         match queue.try_recv() {
-            Ok(Job::Append(more)) => {
+            Ok(WriteJob::Append(more)) => {
                 events += more.entries.len();
                 bytes += more.bytes;
                 group.push(more);
@@ -109,7 +120,7 @@ fn reply<T>(answer: Responder<T>, result: Result<T>) {
     drop(answer.send(result));
 }
 
-impl Writer {
+impl SpaceWriter {
     /// Writes a group; if the database rejects it because of one caller's entries, each is tried alone.
     async fn append(&mut self, group: Vec<Append>) {
         match self.write(&group).await {
@@ -142,31 +153,68 @@ impl Writer {
         }
     }
 
-    /// Appends the batches of several callers in one transaction; after an error no transaction is open.
-    async fn write(&mut self, group: &[Append]) -> Result<Vec<Result<Vec<AppendOutcome>>>> {
+    /// Appends the batches of several callers; a commit that was lost is looked for once, and made again if it did not happen.
+    async fn write(&mut self, group: &[Append]) -> Result<Vec<BatchAnswer>> {
         let batches: Vec<&[Prepared]> = group.iter().map(|append| append.entries.as_slice()).collect();
-        // After an error they are read again when they are needed.
-        let mut models = std::mem::take(&mut self.models);
+        match self.write_once(&batches, Attempt::First).await {
+            Err(error) if error.what() == UNKNOWN => self.write_once(&batches, Attempt::AfterLoss).await,
+            done => done,
+        }
+    }
+
+    /// Appends in one transaction; after an error no transaction is open.
+    ///
+    /// After a loss the lock of the space waits for the end of the lost transaction, so that it is then known what is stored.
+    async fn write_once(&mut self, batches: &[&[Prepared]], attempt: Attempt) -> Result<Vec<BatchAnswer>> {
         let mut open = OpenTransaction::new(&self.pool, self.space, Beginning::Locked).await?;
-        match append::append(&batches, &mut models, &mut open).await {
-            Ok(outcome) => {
-                if outcome.wrote {
-                    open.commit().await?;
-                    self.models = models;
-                } else {
-                    open.give_up().await;
-                }
-                let indexed = usize::try_from(outcome.indexed).unwrap_or(usize::MAX);
-                if indexed < SMALL {
-                    self.small_rows += indexed;
-                }
-                Ok(outcome.answers)
+        let stored = match attempt {
+            Attempt::First => Ok(vec![None; batches.len()]),
+            Attempt::AfterLoss => append::stored_outcomes(batches, &mut open).await,
+        };
+        let done = match stored {
+            Ok(stored) => self.append_rest(batches, stored, &mut open).await,
+            Err(error) => Err(error),
+        };
+        let done = match done {
+            Ok((answers, true)) => match open.commit().await {
+                Ok(()) => return Ok(answers),
+                Err(error) => Err(error),
+            },
+            Ok((answers, false)) => {
+                open.give_up().await;
+                Ok(answers)
             }
             Err(error) => {
                 open.give_up().await;
                 Err(error)
             }
+        };
+        // A model among them may be stored nowhere; they are read again when they are needed.
+        self.models.clear();
+        done
+    }
+
+    /// Appends the batches that are not stored; returns all answers, and whether anything was written.
+    async fn append_rest(
+        &mut self,
+        batches: &[&[Prepared]],
+        stored: Vec<Option<Vec<AppendOutcome>>>,
+        open: &mut OpenTransaction,
+    ) -> Result<(Vec<BatchAnswer>, bool)> {
+        let missing = batches.iter().zip(&stored).filter(|(_, stored)| stored.is_none());
+        let missing: Vec<&[Prepared]> = missing.map(|(batch, _)| *batch).collect();
+        let outcome = append::append(&missing, &mut self.models, open).await?;
+        let indexed = usize::try_from(outcome.indexed).unwrap_or(usize::MAX);
+        if indexed < SMALL {
+            self.small_rows += indexed;
         }
+        let mut answers = outcome.answers.into_iter();
+        let none = || Err(Error::internal("a batch without an answer"));
+        let answer = |known: Option<Vec<AppendOutcome>>| match known {
+            Some(known) => Ok(known),
+            None => answers.next().unwrap_or_else(none),
+        };
+        Ok((stored.into_iter().map(answer).collect(), outcome.wrote))
     }
 
     /// Runs work in its own transaction; after an error no transaction is open.

@@ -19,6 +19,7 @@ use crate::codec::{corrupt, decode};
 use crate::entry::Prepared;
 use crate::read_snapshot::{WriteCounter, shared_state};
 use crate::sql::{ChangeState, Row, Sql, Value, Work};
+use crate::witness::Witness;
 
 /// The writer's queue and the readers.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub(super) struct SqliteDriver {
     pub(super) rebuilt: Arc<RebuiltTables>,
     pub(super) timings: Arc<WriteTimings>,
     pub(super) writes: WriteCounter,
+    pub(super) witness: Witness,
 }
 
 impl SqliteDriver {
@@ -57,6 +59,10 @@ impl Sql for SqliteDriver {
                 answer => return self.damage.noted(answer),
             }
         }
+    }
+
+    fn witness(&self) -> &Witness {
+        &self.witness
     }
 
     async fn state(&self) -> Option<Arc<ChangeState>> {
