@@ -8,13 +8,13 @@ use anyhow::{Context, Result, bail};
 use crate::clients;
 use crate::command::{Line, Stream};
 use crate::workspace::{Package, packages};
-use crate::{designs, tidy, ui};
+use crate::{designs, postgres, tidy, ui};
 
 /// Features that are off by default and checked with everything else, so that one build serves all steps.
 pub(crate) const EXTRA: &str =
     "mnemal-cli/hnsw,mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/reader,mnemal-cli/tokens-exact";
 /// Crates that no layer may bring into a user's tree.
-const HEAVY: &[&str] = &["axum", "hnsw_rs", "hyper", "reqwest", "rmcp", "sqlx", "tokio"];
+const HEAVY: &[&str] = &["axum", "hnsw_rs", "hyper", "reqwest", "rmcp", "sqlx", "tokio", "tokio-postgres"];
 /// Kinds of crates that do no input or output and start no thread.
 const PURE_KINDS: &[&str] = &["core", "text", "extract", "layer", "reading-layer"];
 /// Kinds of crates that a host may take one by one.
@@ -38,6 +38,9 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("tidy", "rules that the compiler cannot state", |run| tidy::run(&run.root)),
     ("test", "tests of the workspace", test),
     ("doc", "examples in documents, and documents without warnings", document),
+    ("postgres", "the store on a server of PostgreSQL, which the step starts", |run| {
+        postgres::run(&run.root)
+    }),
     ("clients", "official MCP clients and our own drive the program", |run| clients::run(&run.root)),
     ("module", "the engine in Python answers as a server does", |run| clients::module(&run.root)),
     ("foreign", "mem0's clients, and clients generated from a valid document, drive the server", |run| {

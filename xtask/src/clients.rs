@@ -161,7 +161,7 @@ fn built(root: &Path) -> Result<(PathBuf, PathBuf)> {
 }
 
 /// Installs packages into a surrounding of their own, unless they are there; returns its interpreter.
-fn python(root: &Path, packages: &Path, home: &Path) -> Result<String> {
+pub(crate) fn python(root: &Path, packages: &Path, home: &Path) -> Result<String> {
     let folder = if cfg!(windows) { "Scripts" } else { "bin" };
     let interpreter = text(&home.join(folder).join("python"));
     if !is_installed(home, packages)? {

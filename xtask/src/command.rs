@@ -54,6 +54,13 @@ impl Line {
         if status.success() { Ok(()) } else { bail!("`{self}` failed: {status}") }
     }
 
+    /// Runs the program with its output discarded; fails with the command line.
+    pub(crate) fn silent(&self, root: &Path) -> Result<()> {
+        let status = self.command(root).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let status = status.with_context(|| format!("cannot start `{self}`"))?;
+        if status.success() { Ok(()) } else { bail!("`{self}` failed: {status}") }
+    }
+
     /// Runs the program, shows both streams, and hands each line of one of them to `see`.
     pub(crate) fn watch(&self, root: &Path, stream: Stream, mut see: impl FnMut(&str)) -> Result<()> {
         let mut command = self.command(root);

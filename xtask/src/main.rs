@@ -19,6 +19,7 @@ mod embedder;
 mod features;
 mod glossary;
 mod models;
+mod postgres;
 mod source;
 mod tidy;
 mod torture;

@@ -111,7 +111,7 @@ pub struct IndexEntry {
 pub struct IndexMark {
     /// Last position of the log.
     pub head: Cursor,
-    /// Incremented by every erase.
+    /// Incremented by every erase, and where the log is found to have another history than the one that was shown.
     pub forgets: u64,
     /// Incremented whenever vectors are added to events that were indexed before.
     pub vectors: u64,

@@ -65,6 +65,35 @@ pub(crate) async fn append(
     Ok(GroupOutcome { answers, indexed, wrote: !seqs.is_empty() })
 }
 
+/// Returns the outcomes of the batches that are stored already; `None` for one of which no event is. A batch is stored whole or not
+/// at all, and an entry of a stored batch whose id is not there repeats a key.
+#[cfg(feature = "postgres")]
+pub(crate) async fn stored_outcomes(
+    group: &[&[Prepared]],
+    transaction: &mut dyn Transaction,
+) -> Result<Vec<Option<Vec<AppendOutcome>>>> {
+    let ids = || group.iter().flat_map(|batch| batch.iter()).map(|prepared| prepared.entry.id);
+    let spots = crate::erase::spots(ids(), transaction).await?;
+    let known = look_up(group, transaction).await?;
+    let outcome = |prepared: &Prepared| {
+        let (id, key) = (prepared.entry.id, prepared.entry.event.idempotency_key.as_ref());
+        if let Some(spot) = spots.get(&id) {
+            return Some(AppendOutcome { id, seq: spot.seq, fresh: true });
+        }
+        match known.keys.get(key?) {
+            Some((EntryOutcome::Known(id, seq), _)) => {
+                Some(AppendOutcome { id: *id, seq: *seq, fresh: false })
+            }
+            _ => None,
+        }
+    };
+    let of_batch = |batch: &&[Prepared]| {
+        let is_stored = batch.iter().any(|prepared| spots.contains_key(&prepared.entry.id));
+        if is_stored { batch.iter().map(outcome).collect() } else { None }
+    };
+    Ok(group.iter().map(of_batch).collect())
+}
+
 /// Whether an error concerns one caller's batch and not the database.
 fn refuses(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Invalid)

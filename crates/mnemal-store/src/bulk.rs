@@ -1,5 +1,6 @@
 //! Multi-row statements in a few fixed row counts, so that each text is built and prepared once.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::sql::{Step, Value};
@@ -77,6 +78,16 @@ impl BulkStatement {
         steps
     }
 
+    /// Returns the statements that write all rows over those with the same key, which are the first `columns` values. Of rows with
+    /// one key the last is written: PostgreSQL refuses to write a row twice in one statement.
+    pub(crate) fn upserts(&'static self, columns: usize, rows: Vec<Vec<Value>>) -> Vec<Step> {
+        let mut keys: HashSet<Vec<Value>> = HashSet::with_capacity(rows.len());
+        let is_last = |row: &Vec<Value>| keys.insert(row.iter().take(columns).cloned().collect());
+        let mut last: Vec<Vec<Value>> = rows.into_iter().rev().filter(is_last).collect();
+        last.reverse();
+        self.steps(last)
+    }
+
     /// Returns the statements that remove all values; the last one is filled with nulls, which match nothing.
     pub(crate) fn removals(&'static self, values: Vec<Value>) -> impl Iterator<Item = Step> {
         self.lookups(values).into_iter().map(|(text, args)| Step::new(text, args))
@@ -115,3 +126,18 @@ macro_rules! many {
     }};
 }
 pub(crate) use many;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_rows_with_one_key_the_last_is_written() {
+        static PUT: BulkStatement = many!("insert into t (a, b, c) values ", "(?,?,?)", "");
+        let row = |a: i64, b: &str, c: i64| vec![Value::Int(a), b.into(), Value::Int(c)];
+        let rows = vec![row(1, "x", 1), row(1, "y", 2), row(1, "x", 3), row(2, "x", 4)];
+        let steps = PUT.upserts(2, rows);
+        let written: Vec<Value> = steps.into_iter().flat_map(|step| step.args).collect();
+        assert_eq!(written, [row(1, "y", 2), row(1, "x", 3), row(2, "x", 4)].concat());
+    }
+}

@@ -1,5 +1,6 @@
 //! The ports, each implemented once over [`Sql`](crate::sql::Sql).
 
+pub(crate) mod check;
 pub(crate) mod graph;
 pub(crate) mod index;
 pub(crate) mod learning;

@@ -195,6 +195,14 @@ pub(crate) const DELETE_COMPLETION_SOURCES: &str = "delete from completion_sourc
 /// Marks a forget decision as finished.
 pub(crate) const FINISH_FORGETTING: &str = "delete from forgetting where decision = $1";
 
+/// Removes a space of a database: its rows in these tables, and its name, which consists of letters, digits, dots, lines and
+/// underscores.
+#[cfg(feature = "postgres")]
+pub(crate) fn removal_of_space(tables: &[&str], space: i64, name: &mnemal_core::SpaceId) -> String {
+    let rows = tables.iter().map(|table| format!("delete from {table} where space_id = {space}; "));
+    format!("{}delete from directory where name = '{}'", rows.collect::<String>(), name.as_str())
+}
+
 /// Every statement here, for the test that prepares them.
 #[cfg(test)]
 pub(crate) fn all() -> Vec<&'static str> {

@@ -4,14 +4,16 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal_core::{AppendOutcome, Error, ErrorKind, EventId, IndexBlock, Result, Timestamp};
+use mnemal_core::{AppendOutcome, Error, ErrorKind, EventId, IndexBlock, IndexMark, Result, Timestamp};
 
 use crate::codec::corrupt;
 use crate::entry::Prepared;
+use crate::port::projection::LayerVersion;
 use crate::port::receipt::ShownCache;
+use crate::witness::Witness;
 
 /// A database value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
     Null,
     Int(i64),
@@ -158,36 +160,12 @@ impl Row {
     }
 }
 
-/// The change state of the database, which invalidates caches: the index mark, and the cursors of the projections.
-#[derive(Debug)]
-pub(crate) struct ChangeState(Vec<Value>);
-
-impl ChangeState {
-    /// Takes the row of [`STATE`](crate::statement::STATE).
-    pub(crate) fn new(row: &Row) -> Self {
-        Self(row.rest().to_vec())
-    }
-
-    /// Returns the columns of [`MARK`](crate::statement::MARK).
-    pub(crate) fn mark(&self) -> Row {
-        self.columns(&[0, 1, 2, 3])
-    }
-
-    /// Returns the columns of [`LEARNINGS_VERSION`](crate::statement::LEARNINGS_VERSION), of which the first is the cursor.
-    pub(crate) fn learnings(&self) -> Row {
-        self.columns(&[4, 1, 5])
-    }
-
-    /// Returns the columns of [`GRAPH_VERSION`](crate::statement::GRAPH_VERSION), of which the first is the cursor.
-    pub(crate) fn graph(&self) -> Row {
-        self.columns(&[6, 1, 7])
-    }
-
-    fn columns(&self, places: &[usize]) -> Row {
-        let columns: Vec<Value> =
-            places.iter().map(|place| self.0.get(*place).cloned().unwrap_or(Value::Null)).collect();
-        Row(columns.into_iter())
-    }
+/// The change state of the database, which invalidates caches: the index mark, and the versions of the projections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChangeState {
+    pub(crate) mark: IndexMark,
+    pub(crate) learnings: LayerVersion,
+    pub(crate) graph: LayerVersion,
 }
 
 /// The number of rows that a statement must affect.
@@ -291,6 +269,9 @@ impl Work for Batch {
 pub(crate) trait Sql: Debug + Send + Sync + 'static {
     /// Reads committed data.
     async fn rows(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>>;
+
+    /// Returns what this handle knows of the history of the space.
+    fn witness(&self) -> &Witness;
 
     /// Returns the change state, if the current piece of work shares one check; it may be as old as that work.
     async fn state(&self) -> Option<Arc<ChangeState>>;

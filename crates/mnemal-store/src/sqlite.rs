@@ -6,14 +6,10 @@ mod budget;
 mod checkpointer;
 mod damage;
 mod driver;
-mod fact_cache;
 mod file;
-mod learning_cache;
 mod migrate;
 mod open;
 mod open_transaction;
-mod ports;
-mod read_snapshot;
 mod readers;
 mod recover;
 mod schema;
@@ -37,11 +33,12 @@ use tokio::task::JoinHandle;
 
 pub use self::backup::{Digest, Manifest};
 use self::driver::SqliteDriver;
-pub use self::read_snapshot::with_read_snapshot;
 pub use self::recover::{ByteRange, Salvage};
 pub use self::write_timings::{CpuClock, WriteTimes};
 use crate::Stores;
-use crate::port::newest_events::NewestEvents;
+use crate::backend::{Backend, SqlStore};
+use crate::cache::Caches;
+use crate::sql::Sql;
 
 /// The durability of acknowledged events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,21 +82,35 @@ fn readers() -> u32 {
     u32::try_from(processors).unwrap_or(most).clamp(fewest, most)
 }
 
-/// A space in an SQLite file. Clones share its connections; [`close`](Self::close) ends them all.
-#[derive(Clone, Debug)]
-pub struct SqliteStore {
-    inner: Arc<Inner>,
-}
+/// A space in an SQLite file. Clones share its connections; `close` ends them all.
+pub type SqliteStore = SqlStore<SqliteSpace>;
 
+/// The connections of a file.
 #[derive(Debug)]
-struct Inner {
+pub struct SqliteSpace {
     driver: SqliteDriver,
     path: PathBuf,
     options: Options,
     writer: Mutex<Option<JoinHandle<()>>>,
-    known: learning_cache::LearningCache,
-    newest: NewestEvents,
-    told: fact_cache::FactCache,
+    caches: Caches,
+}
+
+impl Backend for SqliteSpace {
+    fn sql(&self) -> &dyn Sql {
+        &self.driver
+    }
+
+    fn caches(&self) -> &Caches {
+        &self.caches
+    }
+
+    fn is_durable(&self) -> bool {
+        self.options.durability == Durability::Disk
+    }
+
+    fn noted<T>(&self, answer: Result<T>) -> Result<T> {
+        self.driver.damage.noted(answer)
+    }
 }
 
 impl SqliteStore {
@@ -120,13 +131,8 @@ impl SqliteStore {
     pub async fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let (driver, writer) = open::open(&path, options).await?;
-        let writer = Mutex::new(Some(writer));
-        let (known, newest, told) = (
-            learning_cache::LearningCache::default(),
-            NewestEvents::default(),
-            fact_cache::FactCache::default(),
-        );
-        Ok(Self { inner: Arc::new(Inner { driver, path, options, writer, known, newest, told }) })
+        let (writer, caches) = (Mutex::new(Some(writer)), Caches::default());
+        Ok(Self { inner: Arc::new(SqliteSpace { driver, path, options, writer, caches }) })
     }
 
     /// Truncates the write-ahead log and closes all connections; every later call returns `Unavailable`.

@@ -10,16 +10,27 @@ macro_rules! event_columns {
     };
 }
 
-/// The mark, with the position of the last event, which must be the head.
-pub(crate) const MARK: &str =
-    "select head, forgets, vectors, (select coalesce(max(seq), 0) from event) from space";
-/// The mark, then cursor and count of the learnings ($1), then cursor and edition of the graph ($2), as in
-/// [`LEARNINGS_VERSION`] and [`GRAPH_VERSION`].
-pub(crate) const STATE: &str = "select head, forgets, vectors, (select coalesce(max(seq), 0) from event), \
-     coalesce((select seq from progress where layer = $1), 0), (select count(*) from learning), \
+/// The mark: counters of the space, the position of the last event, which must be the head, the event at a position ($1), and the
+/// event at the head.
+macro_rules! mark {
+    ($known:literal) => {
+        concat!(
+            "select head, forgets, vectors, (select coalesce(max(seq), 0) from event), (select id from event where seq = ",
+            $known,
+            "), (select id from event where seq = space.head)"
+        )
+    };
+}
+pub(crate) const MARK: &str = concat!(mark!("$1"), " from space");
+/// The mark with the event at a position ($3), then cursor and number of writes of the learnings ($1), then those of the graph
+/// ($2), as in [`LAYER_VERSION`].
+pub(crate) const STATE: &str = concat!(
+    mark!("$3"),
+    ", coalesce((select seq from progress where layer = $1), 0), \
+     coalesce((select seq from progress where layer = $1 || '/writes'), 0), \
      coalesce((select seq from progress where layer = $2), 0), \
-     (select coalesce(producer, '') || ' ' || coalesce(version, 0) || ' ' || coalesce(difference, '') \
-      from edition where layer = $2) from space";
+     coalesce((select seq from progress where layer = $2 || '/writes'), 0) from space"
+);
 pub(crate) const ADVANCE: &str = "update space set prior_at = recorded_at, \
      recorded_at = case when recorded_at + $1 > $2 then recorded_at + $1 else $2 end, head = head + $1 \
      returning head, prior_at";
@@ -179,6 +190,13 @@ pub(crate) const CURSOR: &str = "select seq from progress where layer = $1";
 pub(crate) const MOVE_CURSOR: &str = "insert into progress (layer, seq) \
      select $1, $2 where $3 = 0 or exists (select 1 from progress where layer = $1) \
      on conflict (layer) do update set seq = excluded.seq where progress.seq = $3";
+/// Counts a write to the rows of a layer. The counter is a companion row, and is never lowered: rows that are made anew behind
+/// the same cursor have another number.
+pub(crate) const COUNT_WRITE: &str = "insert into progress (layer, seq) values (? || '/writes', 1) \
+     on conflict (layer) do update set seq = progress.seq + 1";
+/// The version of the rows of a layer ($1), which detects changes: its cursor, the erasures, and the writes.
+pub(crate) const LAYER_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \
+     coalesce((select seq from progress where layer = $1 || '/writes'), 0) from space";
 pub(crate) static INSERT_DEAD: BulkStatement = many!(
     "insert into dead_letter (layer, event, why) values ",
     "(?,?,?)",
@@ -207,13 +225,10 @@ pub(crate) static INSERT_LEARNING_SOURCES: BulkStatement = many!(
 );
 pub(crate) static LEARNINGS_OF: BulkStatement =
     many!("select distinct learning from learning_source where event in (", "?", ")");
-/// The version of the learnings, which detects changes; $1 is their layer.
-pub(crate) const LEARNINGS_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \
-     (select count(*) from learning) from space";
 /// First a row of counts, of learnings and of those that sources name; then the learnings. A row's data is in its body, which
 /// has a checksum, so no other column is read.
 pub(crate) const LEARNINGS: &str = "select null, null, (select count(*) from learning), \
-     (select count(distinct learning) from learning_source) union all select id, body, null, null from learning order by 1";
+     (select count(distinct learning) from learning_source) union all select id, body, null, null from learning order by 1 nulls first";
 /// The same counts alone, and the next learnings after an id: for selective reads.
 pub(crate) const LEARNING_COUNTS: &str =
     "select (select count(*) from learning), (select count(distinct learning) from learning_source)";
@@ -223,18 +238,13 @@ pub(crate) const LEARNINGS_AFTER: &str =
 pub(crate) const LIVING_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all \
      select id, body, null, null from learning l where not exists (select 1 from learning_source s \
-     join tombstone t on t.event = s.event where s.learning = l.id) order by 1";
+     join tombstone t on t.event = s.event where s.learning = l.id) order by 1 nulls first";
 /// The same of those known at a moment; $1 is that moment.
 pub(crate) const KNOWN_LEARNINGS: &str = "select null, null, (select count(*) from learning), \
      (select count(distinct learning) from learning_source) union all \
      select id, body, null, null from learning l where created_at <= $1 and (expired_at is null or expired_at > $1) \
      and not exists (select 1 from learning_source s \
-     join tombstone t on t.event = s.event where s.learning = l.id) order by 1";
-
-/// The version of the facts, which detects changes; $1 is the layer of the graph.
-pub(crate) const GRAPH_VERSION: &str = "select coalesce((select seq from progress where layer = $1), 0), forgets, \
-     (select coalesce(producer, '') || ' ' || coalesce(version, 0) || ' ' || coalesce(difference, '') \
-      from edition where layer = $1) from space";
+     join tombstone t on t.event = s.event where s.learning = l.id) order by 1 nulls first";
 
 pub(crate) static INSERT_ENTITIES: BulkStatement = many!(
     "insert into entity (id, joined, body) values ",
@@ -525,8 +535,8 @@ pub(crate) fn all() -> Vec<&'static str> {
         DEAD,
         EDITION,
         PUT_EDITION,
-        LEARNINGS_VERSION,
-        GRAPH_VERSION,
+        COUNT_WRITE,
+        LAYER_VERSION,
         LEARNINGS,
         LEARNING_COUNTS,
         LEARNINGS_AFTER,

@@ -11,7 +11,7 @@ use mnemal_core::{
     facts_as_of, strongest_facts,
 };
 
-use super::projection;
+use super::projection::{self, LayerVersion};
 use crate::bulk::BulkStatement;
 use crate::codec::corrupt;
 use crate::codec::graph::{decode_entity, decode_fact, encode_entity, encode_fact};
@@ -25,7 +25,7 @@ const PREDICATES: &str = "graph/predicates";
 
 pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
     match sql.state().await {
-        Some(state) => projection::read_cursor(Some(&mut state.graph())),
+        Some(state) => Ok(state.graph.cursor()),
         None => projection::cursor(sql, LAYER).await,
     }
 }
@@ -46,14 +46,14 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &GraphDelta, advance: &Advance) 
     let mut steps = projection::advance(LAYER, advance);
     let sources = DeltaSources::of(delta);
     remove(&mut steps, delta);
-    steps.extend(statement::INSERT_ENTITIES.steps(delta.entities.iter().map(entity).collect()));
+    steps.extend(statement::INSERT_ENTITIES.upserts(1, delta.entities.iter().map(entity).collect()));
     let names = delta.entities.iter().flat_map(|entity| {
         entity.names.iter().map(|name| vec![name.key.as_str().into(), bytes(entity.id.0)])
     });
     steps.extend(statement::INSERT_ENTITY_NAMES.steps(names.collect()));
-    steps.extend(statement::INSERT_FACTS.steps(delta.facts.iter().map(fact).collect()));
+    steps.extend(statement::INSERT_FACTS.upserts(1, delta.facts.iter().map(fact).collect()));
     steps.extend(statement::INSERT_GRAPH_SOURCES.steps(sources.rows()));
-    steps.extend(statement::INSERT_MENTIONS.steps(delta.mentions.iter().map(mention_row).collect()));
+    steps.extend(statement::INSERT_MENTIONS.upserts(2, delta.mentions.iter().map(mention_row).collect()));
     if let Some(edition) = &delta.edition {
         steps.push(put_edition(edition)?);
         steps.push(put_predicates(edition)?);
@@ -85,33 +85,11 @@ fn put_predicates(edition: &Edition) -> Result<Step> {
     Ok(Step::new(statement::PUT_EDITION, vec![PREDICATES.into(), Value::Null, Value::Null, row.into()]))
 }
 
-/// The version of the facts, for change detection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GraphVersion {
-    cursor: u64,
-    forgets: u64,
-    edition: Option<String>,
-}
-
-impl GraphVersion {
-    /// Follows a write that moved the cursor.
-    pub(crate) fn moved(&mut self, advance: &Advance) {
-        if self.cursor == advance.expect.count() {
-            self.cursor = advance.next.count();
-        }
+pub(crate) async fn version(sql: &dyn Sql) -> Result<LayerVersion> {
+    match sql.state().await {
+        Some(state) => Ok(state.graph),
+        None => projection::version(sql, LAYER).await,
     }
-}
-
-pub(crate) async fn version(sql: &dyn Sql) -> Result<GraphVersion> {
-    if let Some(state) = sql.state().await {
-        return read_version(&mut state.graph());
-    }
-    let mut rows = sql.rows(statement::GRAPH_VERSION, vec![LAYER.as_str().into()]).await?;
-    read_version(rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?)
-}
-
-fn read_version(row: &mut Row) -> Result<GraphVersion> {
-    Ok(GraphVersion { cursor: row.count()?, forgets: row.count()?, edition: row.opt_text()? })
 }
 
 pub(crate) async fn edition(sql: &dyn Sql) -> Result<Edition> {

@@ -9,9 +9,10 @@ use crate::admit;
 use crate::append::read_models;
 use crate::block::retain;
 use crate::codec::corrupt;
-use crate::sql::{Row, Sql};
+use crate::sql::{Row, Sql, Value};
 use crate::statement;
 use crate::vectors::PutVectors;
+use crate::witness::Witness;
 
 /// Rows per query.
 ///
@@ -20,25 +21,27 @@ const STEP: usize = 16 * BLOCK_ROWS;
 
 pub(crate) async fn mark(sql: &dyn Sql) -> Result<IndexMark> {
     if let Some(state) = sql.state().await {
-        return read_mark(Some(&mut state.mark()));
+        return Ok(state.mark);
     }
-    let mut rows = sql.rows(statement::MARK, Vec::new()).await?;
-    read_mark(rows.first_mut())
+    let asked = sql.witness().seq();
+    let mut rows = sql.rows(statement::MARK, vec![asked.into()]).await?;
+    read_mark(rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?, asked, sql.witness())
 }
 
-/// Reads the mark and compares its head with the last event.
-pub(crate) fn read_mark(row: Option<&mut Row>) -> Result<IndexMark> {
-    let row = row.ok_or_else(|| corrupt("the space has no row"))?;
-    let head = row.count()?;
-    let mark = IndexMark {
-        head: Cursor((head > 0).then_some(Seq(head))),
-        forgets: row.count()?,
-        vectors: row.count()?,
-    };
+/// Reads the mark, compares its head with the last event, and the event at the position `asked` with the one that is known.
+pub(crate) fn read_mark(row: &mut Row, asked: u64, witness: &Witness) -> Result<IndexMark> {
+    let (head, forgets, vectors) = (row.count()?, row.count()?, row.count()?);
     if row.count()? != head {
         return Err(corrupt("the last event is not the head of the log"));
     }
-    Ok(mark)
+    // A damaged id is that of no event; who reads the event says so.
+    let mut id = || match row.next() {
+        Value::Blob(bytes) => <[u8; 16]>::try_from(bytes).ok().map(|id| EventId(u128::from_be_bytes(id))),
+        _ => None,
+    };
+    let (found, last) = (id(), id());
+    let ended = witness.judge(asked, found, (head, last));
+    Ok(IndexMark { head: Cursor((head > 0).then_some(Seq(head))), forgets: forgets + ended, vectors })
 }
 
 pub(crate) async fn load(sql: &dyn Sql, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {
@@ -54,8 +57,11 @@ pub(crate) async fn load(sql: &dyn Sql, after: Cursor, limit: NonZeroUsize) -> R
             if block.seqs.first().is_some_and(|first| first.0 <= after) {
                 block = retain(block, |seq| seq.0 > after);
             }
-            let Some(last) = block.seqs.last() else { return Err(corrupt("a block ends before it says")) };
+            let (Some(last), Some(event)) = (block.seqs.last(), block.events.last()) else {
+                return Err(corrupt("a block ends before it says"));
+            };
             after = last.0;
+            sql.witness().saw(last.0, *event);
             missing = missing.saturating_sub(block.len());
             blocks.push(block);
         }

@@ -7,7 +7,7 @@ use mnemal_core::{
     NoteKey, Result, Within,
 };
 
-use super::projection;
+use super::projection::{self, LayerVersion};
 use crate::codec::corrupt;
 use crate::row::learning;
 use crate::sql::{Batch, Row, Sql, Step, Value};
@@ -19,7 +19,7 @@ const PAGE: usize = 500;
 
 pub(crate) async fn cursor(sql: &dyn Sql) -> Result<Cursor> {
     match sql.state().await {
-        Some(state) => projection::read_cursor(Some(&mut state.learnings())),
+        Some(state) => Ok(state.learnings.cursor()),
         None => projection::cursor(sql, LAYER).await,
     }
 }
@@ -30,7 +30,7 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &LearningDelta, advance: &Advanc
     let removed: Vec<Value> = delta.remove.iter().copied().map(bytes).collect();
     steps.extend(removal::DELETE_LEARNING_SOURCES.removals(put.clone()));
     let rows = delta.put.iter().map(columns).collect::<Result<_>>()?;
-    steps.extend(statement::INSERT_LEARNINGS.steps(rows));
+    steps.extend(statement::INSERT_LEARNINGS.upserts(1, rows));
     let sources = delta.put.iter().flat_map(|learning| {
         learning.sources.iter().map(|source| vec![bytes(learning.id), source.event.into()])
     });
@@ -73,33 +73,11 @@ pub(crate) async fn dead_letters(sql: &dyn Sql, limit: NonZeroUsize) -> Result<V
     projection::dead_letters(sql, LAYER, limit).await
 }
 
-/// The version of the rows, for change detection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LearningVersion {
-    cursor: u64,
-    forgets: u64,
-    rows: u64,
-}
-
-impl LearningVersion {
-    /// Follows a write that moved only the cursor.
-    pub(crate) fn moved(&mut self, advance: &Advance) {
-        if self.cursor == advance.expect.count() {
-            self.cursor = advance.next.count();
-        }
+pub(crate) async fn version(sql: &dyn Sql) -> Result<LayerVersion> {
+    match sql.state().await {
+        Some(state) => Ok(state.learnings),
+        None => projection::version(sql, LAYER).await,
     }
-}
-
-pub(crate) async fn version(sql: &dyn Sql) -> Result<LearningVersion> {
-    if let Some(state) = sql.state().await {
-        return read_version(&mut state.learnings());
-    }
-    let mut rows = sql.rows(statement::LEARNINGS_VERSION, vec![LAYER.as_str().into()]).await?;
-    read_version(rows.first_mut().ok_or_else(|| corrupt("the space has no row"))?)
-}
-
-fn read_version(row: &mut Row) -> Result<LearningVersion> {
-    Ok(LearningVersion { cursor: row.count()?, forgets: row.count()?, rows: row.count()? })
 }
 
 pub(crate) async fn active(sql: &dyn Sql, filter: &LearningFilter, as_of: AsOf) -> Result<Vec<Learning>> {

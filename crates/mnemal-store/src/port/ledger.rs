@@ -19,7 +19,7 @@ pub(crate) async fn put(sql: &dyn Sql, lines: &[LedgerLine]) -> Result<()> {
             row::write(line)?.into(),
         ])
     });
-    let steps = statement::PUT_LEDGER.steps(rows.collect::<Result<_>>()?);
+    let steps = statement::PUT_LEDGER.upserts(2, rows.collect::<Result<_>>()?);
     sql.commit(Box::new(Batch::new("ledger", steps))).await.map(drop)
 }
 

@@ -23,7 +23,11 @@ pub(crate) async fn append(sql: &dyn Sql, batch: &[LogEntry]) -> Result<Vec<Appe
     if batch.is_empty() {
         return Ok(Vec::new());
     }
-    sql.append(batch.iter().map(Prepared::new).collect::<Result<_>>()?).await
+    let outcomes = sql.append(batch.iter().map(Prepared::new).collect::<Result<_>>()?).await?;
+    if let Some(last) = outcomes.iter().max_by_key(|outcome| outcome.seq) {
+        sql.witness().saw(last.seq.0, last.id);
+    }
+    Ok(outcomes)
 }
 
 pub(crate) async fn get(sql: &dyn Sql, ids: &[EventId]) -> Result<Vec<Event>> {

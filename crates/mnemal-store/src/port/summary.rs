@@ -38,11 +38,11 @@ pub(crate) async fn apply(sql: &dyn Sql, delta: &SummaryDelta, advance: &Advance
     steps.extend(removal::DELETE_SUMMARY_SOURCES.removals(paths));
     steps.extend(removal::DELETE_SUMMARIES.removals(delta.remove.iter().map(name).collect()));
     let node = |node: &SummaryNode| Ok(vec![name(&node.path), summary::write(node)?.into()]);
-    steps.extend(statement::INSERT_SUMMARIES.steps(delta.put.iter().map(node).collect::<Result<_>>()?));
+    steps.extend(statement::INSERT_SUMMARIES.upserts(1, delta.put.iter().map(node).collect::<Result<_>>()?));
     let parents = delta.put.iter().flat_map(|node| {
         node.parents.iter().map(|parent| vec![name(parent), name(&node.path), node.last_at.into()])
     });
-    steps.extend(statement::INSERT_SUMMARY_PARENTS.steps(parents.collect()));
+    steps.extend(statement::INSERT_SUMMARY_PARENTS.upserts(2, parents.collect()));
     let sources = delta
         .put
         .iter()

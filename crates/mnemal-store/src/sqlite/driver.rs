@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemal_core::{AppendOutcome, Error, ErrorKind, IndexBlock, Layer, Result};
+use mnemal_core::{AppendOutcome, Error, ErrorKind, IndexBlock, Result};
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
 use sqlx::{Arguments as _, Decode, Row as _, SqlSafeStr, Sqlite, TypeInfo as _, ValueRef as _};
 use tokio::sync::{mpsc, oneshot};
 
 use super::closed;
 use super::damage::Damage;
-use super::read_snapshot::{SnapshotState, WriteCounter};
 use super::readers::Readers;
 use super::table_repair::RebuiltTables;
 use super::write_connection::Flush;
@@ -18,8 +17,9 @@ use super::write_timings::WriteTimings;
 use super::writer::{ATTEMPTS, Job};
 use crate::codec::{corrupt, decode};
 use crate::entry::Prepared;
+use crate::read_snapshot::{WriteCounter, shared_state};
 use crate::sql::{ChangeState, Row, Sql, Value, Work};
-use crate::statement;
+use crate::witness::Witness;
 
 /// The writer's queue and the readers.
 #[derive(Debug)]
@@ -30,6 +30,7 @@ pub(super) struct SqliteDriver {
     pub(super) rebuilt: Arc<RebuiltTables>,
     pub(super) timings: Arc<WriteTimings>,
     pub(super) writes: WriteCounter,
+    pub(super) witness: Witness,
 }
 
 impl SqliteDriver {
@@ -60,18 +61,12 @@ impl Sql for SqliteDriver {
         }
     }
 
+    fn witness(&self) -> &Witness {
+        &self.witness
+    }
+
     async fn state(&self) -> Option<Arc<ChangeState>> {
-        let at = match self.writes.state() {
-            SnapshotState::Nothing => return None,
-            SnapshotState::State(state) => return Some(state),
-            SnapshotState::Due(at) => at,
-        };
-        let layers = [Layer::Learnings, Layer::Graph].map(|layer| layer.as_str().into());
-        // What cannot be looked at together is asked one by one, and says by itself what is wrong with it.
-        let rows = self.rows(statement::STATE, layers.into()).await.ok()?;
-        let state = Arc::new(ChangeState::new(rows.first()?));
-        self.writes.keep(at, &state);
-        Some(state)
+        shared_state(self, &self.writes).await
     }
 
     async fn blocks(&self, sql: &'static str, args: Vec<Value>) -> Result<Vec<IndexBlock>> {

@@ -14,15 +14,16 @@ use super::budget::Budget;
 use super::checkpointer::Checkpointer;
 use super::damage::Damage;
 use super::driver::{NOT_A_DATABASE, SqliteDriver, failed, is_busy, rows};
-use super::read_snapshot::WriteCounter;
 use super::readers::Readers;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
 use super::writer::{self, Writer};
 use super::{Durability, Options, file, migrate, table_repair, wal_check};
 use crate::codec::corrupt;
 use crate::port::index;
+use crate::read_snapshot::WriteCounter;
 use crate::sql::Row;
 use crate::statement;
+use crate::witness::Witness;
 
 /// Oldest SQLite that does not lose commits when two connections write and checkpoint at once.
 ///
@@ -129,7 +130,16 @@ pub(super) async fn open(path: &Path, options: Options) -> Result<(SqliteDriver,
     let (timings, rebuilt) = (writer.timings(), writer.rebuilt_tables());
     rebuilt.note(&made);
     let writer = writer::start(writer, queue);
-    Ok((SqliteDriver { jobs, readers, damage, rebuilt, timings, writes: WriteCounter::default() }, writer))
+    let driver = SqliteDriver {
+        jobs,
+        readers,
+        damage,
+        rebuilt,
+        timings,
+        writes: WriteCounter::default(),
+        witness: Witness::default(),
+    };
+    Ok((driver, writer))
 }
 
 /// The options of the connection that writes.
@@ -154,8 +164,9 @@ async fn check_texts(connection: &mut SqliteConnection) -> Result<()> {
 
 /// Compares the head with the last event, so that a file without its newest pages is recognized as damaged before any write.
 async fn check_head(connection: &mut SqliteConnection) -> Result<()> {
-    let mut mark = rows(connection, statement::MARK, Vec::new()).await?;
-    index::read_mark(mark.first_mut()).map(drop)
+    let mut mark = rows(connection, statement::MARK, vec![0_u64.into()]).await?;
+    let row = mark.first_mut().ok_or_else(|| corrupt("the space has no row"))?;
+    index::read_mark(row, 0, &Witness::default()).map(drop)
 }
 
 /// Returns the settings of every connection.
@@ -354,7 +365,7 @@ mod tests {
         let (_folder, store) = store().await;
         let mut reader = connect_options(store.path(), Options::default()).connect().await.unwrap();
         rows(&mut reader, "begin", Vec::new()).await.unwrap();
-        rows(&mut reader, statement::MARK, Vec::new()).await.unwrap();
+        rows(&mut reader, statement::MARK, vec![0_u64.into()]).await.unwrap();
         store
             .adopt(&[mnemal_core::Tombstone {
                 event: mnemal_core::EventId(1),

@@ -1,16 +1,18 @@
-//! Cost of a graph lookup, counted in SQLite virtual-machine steps.
+//! Cost of a graph lookup, counted in SQLite virtual-machine steps; a file whose history is another one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mnemal_core::{
-    Advance, AsOf, EntityId, EntityKind, EventId, Fact, FactFilter, GraphDelta, GraphStore as _, Predicate,
-    Projection as _, Timestamp, Within,
+    Advance, AsOf, EntityId, EntityKind, EventId, EventStore as _, Fact, FactFilter, GraphDelta,
+    GraphStore as _, IndexStore as _, Predicate, Projection as _, Timestamp, Within,
 };
-use mnemal_testkit::{entity, fact};
+use mnemal_testkit::{Records, entity, fact};
 
 use super::SqliteStore;
 use super::driver::rows;
+use super::open::for_writes;
+use super::write_connection::WriteConnection;
 use crate::sql::Value;
 use crate::statement;
 
@@ -149,4 +151,22 @@ async fn what_is_known_first_of_somebody_costs_the_same_however_much_is_known() 
     let most = std::num::NonZeroUsize::new(20).unwrap();
     let found = many.strongest(&[EntityId(HUB)], most, AsOf::present(Timestamp::EPOCH)).await.unwrap();
     assert_eq!(found.len(), 20);
+}
+
+#[tokio::test]
+async fn another_event_at_the_head_is_another_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("space.db")).await.unwrap();
+    let mut records = Records::new(1);
+    for text in ["one", "two"] {
+        store.append(&[records.turn("s", text).unwrap()]).await.unwrap();
+    }
+    let before = store.mark().await.unwrap();
+    assert_eq!(store.mark().await.unwrap(), before);
+    let mut raw = WriteConnection::open(&for_writes(store.path(), store.inner.options)).await.unwrap();
+    raw.run("update event set id = zeroblob(16) where seq = 2").await.unwrap();
+    raw.close().await.unwrap();
+    let after = store.mark().await.unwrap();
+    assert_eq!((after.head, after.forgets), (before.head, before.forgets + 1));
+    assert_eq!(store.mark().await.unwrap(), after, "once");
 }

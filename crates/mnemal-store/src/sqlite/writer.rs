@@ -424,7 +424,7 @@ mod tests {
             for _ in 0..20 {
                 transaction.later(statement::MORE_VECTORS, Vec::new());
             }
-            let mut rows = transaction.last(statement::MARK, Vec::new()).await?;
+            let mut rows = transaction.last(statement::MARK, vec![0_u64.into()]).await?;
             transaction.later(statement::MORE_VECTORS, Vec::new());
             let [row] = rows.as_mut_slice() else { return Err(Error::internal("no row")) };
             let (_head, _forgets) = (row.count()?, row.count()?);
@@ -454,7 +454,7 @@ mod tests {
         }
 
         async fn run(&mut self, transaction: &mut dyn Transaction) -> Result<u64> {
-            transaction.rows(statement::MARK, Vec::new()).await?.first_mut().map_or(Ok(0), Row::count)
+            transaction.rows(statement::MARK, vec![0_u64.into()]).await?.first_mut().map_or(Ok(0), Row::count)
         }
     }
 

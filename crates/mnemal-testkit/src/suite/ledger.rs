@@ -27,6 +27,14 @@ pub async fn the_newest_line_under_a_key_stands(storage: &Storage) -> Result<()>
     storage.ledger.put(&[first]).await?;
     storage.ledger.put(&[second.clone(), line(LedgerKind::Cycle, "fold", 7)]).await?;
     assert_eq!(storage.ledger.lines(LedgerKind::Pass, ALL).await?, [second]);
+    let twice = [
+        line(LedgerKind::Pass, "fold", 8),
+        line(LedgerKind::Pass, "other", 2),
+        line(LedgerKind::Pass, "fold", 9),
+    ];
+    storage.ledger.put(&twice).await?;
+    let [_, other, last] = twice;
+    assert_eq!(storage.ledger.lines(LedgerKind::Pass, ALL).await?, [last, other]);
     for kind in LedgerKind::ALL {
         assert_eq!(LedgerKind::from_name(kind.as_str()), Some(kind));
     }

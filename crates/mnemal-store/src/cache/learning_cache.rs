@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use mnemal_core::{Advance, EventId, Learning, LearningDelta, Timestamp};
 
-use crate::port::learning::LearningVersion;
+use crate::port::projection::LayerVersion;
 
 /// Cached rows.
 #[derive(Clone, Debug)]
-pub(super) struct LearningRows {
-    pub(super) all: Arc<[Arc<Learning>]>,
+pub(crate) struct LearningRows {
+    pub(crate) all: Arc<[Arc<Learning>]>,
     /// The first expiration among them, if any.
     until: Option<Timestamp>,
     /// Their indexes by source event; built on first use.
@@ -18,13 +18,13 @@ pub(super) struct LearningRows {
 }
 
 impl LearningRows {
-    pub(super) fn new(read: Vec<Learning>) -> Self {
+    pub(crate) fn new(read: Vec<Learning>) -> Self {
         let until = read.iter().filter_map(|row| row.expires_at).min();
         Self { all: read.into_iter().map(Arc::new).collect(), until, by_source: Arc::default() }
     }
 
     /// Returns those that rest on one of some events, in order.
-    pub(super) fn resting_on(&self, events: &[EventId]) -> impl Iterator<Item = &Arc<Learning>> {
+    pub(crate) fn resting_on(&self, events: &[EventId]) -> impl Iterator<Item = &Arc<Learning>> {
         let by_source = self.by_source.get_or_init(|| {
             let mut by_source: HashMap<EventId, Vec<usize>> = HashMap::new();
             for (place, row) in self.all.iter().enumerate() {
@@ -42,7 +42,7 @@ impl LearningRows {
     }
 
     /// Whether none of them has expired by a moment.
-    pub(super) fn all_hold_at(&self, world: Timestamp) -> bool {
+    pub(crate) fn all_hold_at(&self, world: Timestamp) -> bool {
         self.until.is_none_or(|end| world < end)
     }
 }
@@ -51,14 +51,13 @@ impl LearningRows {
 ///
 /// Every context reads the active learnings, and every answer with a note those that rest on its events, while few turns change
 /// one: reading 800 rows costs some milliseconds, their version some microseconds. A write through this handle is visible at
-/// once. One of another process is detected by its cursor, by the forget generation or by the number of rows; rows that it
-/// replaces at an unchanged cursor, after a forget, are detected with the next event.
+/// once. One of another process is detected by its cursor, by the forget generation or by the number of writes.
 #[derive(Debug, Default)]
-pub(super) struct LearningCache(Mutex<Option<CachedLearnings>>);
+pub(crate) struct LearningCache(Mutex<Option<CachedLearnings>>);
 
 #[derive(Debug)]
 struct CachedLearnings {
-    version: LearningVersion,
+    version: LayerVersion,
     /// The currently active ones.
     holding: Option<LearningRows>,
     /// All of them.
@@ -67,7 +66,7 @@ struct CachedLearnings {
 
 /// A selection of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LearningSelection {
+pub(crate) enum LearningSelection {
     /// The currently active ones, including those that will have expired.
     Holding,
     All,
@@ -75,7 +74,7 @@ pub(super) enum LearningSelection {
 
 impl LearningCache {
     /// Returns the rows cached at this version.
-    pub(super) fn at(&self, version: LearningVersion, which: LearningSelection) -> Option<LearningRows> {
+    pub(crate) fn at(&self, version: LayerVersion, which: LearningSelection) -> Option<LearningRows> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = kept.as_ref().filter(|kept| kept.version == version)?;
         match which {
@@ -85,7 +84,7 @@ impl LearningCache {
     }
 
     /// Caches rows that were read after this version was seen.
-    pub(super) fn keep(&self, version: LearningVersion, which: LearningSelection, rows: LearningRows) {
+    pub(crate) fn keep(&self, version: LayerVersion, which: LearningSelection, rows: LearningRows) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.take().filter(|kept| kept.version == version);
         let mut known = known.unwrap_or(CachedLearnings { version, holding: None, all: None });
@@ -97,7 +96,7 @@ impl LearningCache {
     }
 
     /// Updates the cache after a write: one that only moves the cursor changes no row.
-    pub(super) fn applied(&self, delta: &LearningDelta, advance: &Advance) {
+    pub(crate) fn applied(&self, delta: &LearningDelta, advance: &Advance) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !delta.put.is_empty() || !delta.remove.is_empty() {
             *kept = None;
@@ -106,7 +105,7 @@ impl LearningCache {
         }
     }
 
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -16,23 +16,23 @@ use mnemal_core::{
     WorkingStore, facts_as_of,
 };
 
-use super::fact_cache::FactLookup;
-use super::learning_cache::{LearningRows, LearningSelection};
-use super::{Durability, SqliteStore};
 use crate::admit::LARGEST_BATCH;
+use crate::backend::{Backend, SqlStore};
+use crate::cache::{FactLookup, LearningRows, LearningSelection};
 use crate::port::{graph, index, learning, lease, ledger, log, model, receipt, summary, working};
 use crate::sql::Sql;
 
-impl SqliteStore {
+#[expect(private_bounds, reason = "its methods are private")]
+impl<B: Backend> SqlStore<B> {
     fn sql(&self) -> &dyn Sql {
-        &self.inner.driver
+        self.inner.sql()
     }
 
     /// Returns the valid facts for these lookups from the cache; reads those that are missing.
     async fn cached_facts(&self, places: &[FactLookup], as_of: AsOf) -> Result<Vec<Arc<Fact>>> {
         let version = graph::version(self.sql()).await?;
         let mut found = Vec::new();
-        let missing = self.inner.told.find(&version, places, &mut found);
+        let missing = self.inner.caches().facts.find(version, places, &mut found);
         if !missing.is_empty() {
             let read: Vec<Arc<Fact>> = graph::believed(self.sql(), &FactLookup::filter(&missing))
                 .await?
@@ -40,7 +40,7 @@ impl SqliteStore {
                 .map(Arc::new)
                 .collect();
             found.extend(read.iter().cloned());
-            self.inner.told.keep(version, &missing, &read);
+            self.inner.caches().facts.keep(version, &missing, &read);
         }
         // Equal ones stand side by side then.
         let mut found = facts_as_of(found, as_of);
@@ -57,11 +57,11 @@ impl SqliteStore {
         }
         let version = graph::version(self.sql()).await?;
         let mut found = Vec::with_capacity(ids.len());
-        let missing = self.inner.told.find_entities(&version, &ids, &mut found);
+        let missing = self.inner.caches().facts.find_entities(version, &ids, &mut found);
         if !missing.is_empty() {
             let filter = EntityFilter { ids: Within::Only(missing.clone()), ..EntityFilter::all() };
             let read = graph::entities(self.sql(), &filter).await?;
-            self.inner.told.keep_entities(version, &missing, &read);
+            self.inner.caches().facts.keep_entities(version, &missing, &read);
             found.extend(read);
             found.sort_unstable_by_key(|entity| entity.id);
         }
@@ -71,7 +71,7 @@ impl SqliteStore {
     /// Returns learnings from the cache, or reads them.
     async fn cached_learnings(&self, which: LearningSelection) -> Result<LearningRows> {
         let version = learning::version(self.sql()).await?;
-        if let Some(known) = self.inner.known.at(version, which) {
+        if let Some(known) = self.inner.caches().learnings.at(version, which) {
             return Ok(known);
         }
         let every = LearningFilter::all();
@@ -83,20 +83,19 @@ impl SqliteStore {
             LearningSelection::All => learning::all(self.sql(), &every).await?,
         };
         let rows = LearningRows::new(read);
-        self.inner.known.keep(version, which, rows.clone());
+        self.inner.caches().learnings.keep(version, which, rows.clone());
         Ok(rows)
     }
 }
 
 #[async_trait]
-impl EventStore for SqliteStore {
+impl<B: Backend> EventStore for SqlStore<B> {
     fn capabilities(&self) -> EventCaps {
-        let durable = self.inner.options.durability == Durability::Disk;
-        EventCaps { durable, shared: true, largest_batch: LARGEST_BATCH }
+        EventCaps { durable: self.inner.is_durable(), shared: true, largest_batch: LARGEST_BATCH }
     }
 
     async fn head(&self) -> Result<Cursor> {
-        self.inner.driver.damage.noted(log::head(self.sql()).await)
+        self.inner.noted(log::head(self.sql()).await)
     }
 
     async fn append(&self, batch: &[LogEntry]) -> Result<Vec<AppendOutcome>> {
@@ -104,35 +103,33 @@ impl EventStore for SqliteStore {
     }
 
     async fn get(&self, ids: &[EventId]) -> Result<Vec<Event>> {
-        self.inner.driver.damage.noted(log::get(self.sql(), ids).await)
+        self.inner.noted(log::get(self.sql(), ids).await)
     }
 
     async fn get_at(&self, places: &[(EventId, Seq)]) -> Result<Vec<Event>> {
-        self.inner.driver.damage.noted(log::get_at(self.sql(), places).await)
+        self.inner.noted(log::get_at(self.sql(), places).await)
     }
 
     async fn scan(&self, filter: &EventFilter, after: Cursor, limit: NonZeroUsize) -> Result<Vec<Event>> {
-        self.inner.driver.damage.noted(log::scan(self.sql(), filter, after, limit).await)
+        self.inner.noted(log::scan(self.sql(), filter, after, limit).await)
     }
 
     async fn latest(&self, filter: &EventFilter, limit: NonZeroUsize) -> Result<Vec<Event>> {
-        self.inner.driver.damage.noted(self.inner.newest.latest(self.sql(), filter, limit).await)
+        self.inner.noted(self.inner.caches().newest.latest(self.sql(), filter, limit).await)
     }
 
     async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>> {
-        self.inner.driver.damage.noted(log::sessions(self.sql(), limit).await)
+        self.inner.noted(log::sessions(self.sql(), limit).await)
     }
 
     async fn erase(&self, tombstones: &[Tombstone]) -> Result<u64> {
         let erased = log::erase(self.sql(), tombstones).await;
-        self.inner.newest.clear();
-        self.inner.known.clear();
-        self.inner.told.clear();
+        self.inner.caches().clear();
         erased
     }
 
     async fn tombstones(&self) -> Result<Vec<Tombstone>> {
-        self.inner.driver.damage.noted(log::tombstones(self.sql()).await)
+        self.inner.noted(log::tombstones(self.sql()).await)
     }
 
     async fn adopt(&self, tombstones: &[Tombstone]) -> Result<()> {
@@ -141,9 +138,9 @@ impl EventStore for SqliteStore {
 }
 
 #[async_trait]
-impl IndexStore for SqliteStore {
+impl<B: Backend> IndexStore for SqlStore<B> {
     async fn mark(&self) -> Result<IndexMark> {
-        self.inner.driver.damage.noted(index::mark(self.sql()).await)
+        self.inner.noted(index::mark(self.sql()).await)
     }
 
     async fn load(&self, after: Cursor, limit: NonZeroUsize) -> Result<Vec<IndexBlock>> {
@@ -156,20 +153,20 @@ impl IndexStore for SqliteStore {
 }
 
 #[async_trait]
-impl Projection<LearningDelta> for SqliteStore {
+impl<B: Backend> Projection<LearningDelta> for SqlStore<B> {
     async fn cursor(&self) -> Result<Cursor> {
         learning::cursor(self.sql()).await
     }
 
     async fn apply(&self, delta: &LearningDelta, advance: &Advance) -> Result<()> {
         learning::apply(self.sql(), delta, advance).await?;
-        self.inner.known.applied(delta, advance);
+        self.inner.caches().learnings.applied(delta, advance);
         Ok(())
     }
 
     async fn reset(&self) -> Result<()> {
         let reset = learning::reset(self.sql()).await;
-        self.inner.known.clear();
+        self.inner.caches().learnings.clear();
         reset
     }
 
@@ -179,7 +176,7 @@ impl Projection<LearningDelta> for SqliteStore {
 }
 
 #[async_trait]
-impl LearningStore for SqliteStore {
+impl<B: Backend> LearningStore for SqlStore<B> {
     async fn active(&self, filter: &LearningFilter, as_of: AsOf) -> Result<Arc<[Arc<Learning>]>> {
         if !as_of.is_present() {
             let rows = learning::active(self.sql(), filter, as_of).await?;
@@ -208,20 +205,20 @@ impl LearningStore for SqliteStore {
 }
 
 #[async_trait]
-impl Projection<GraphDelta> for SqliteStore {
+impl<B: Backend> Projection<GraphDelta> for SqlStore<B> {
     async fn cursor(&self) -> Result<Cursor> {
         graph::cursor(self.sql()).await
     }
 
     async fn apply(&self, delta: &GraphDelta, advance: &Advance) -> Result<()> {
         graph::apply(self.sql(), delta, advance).await?;
-        self.inner.told.applied(delta, advance);
+        self.inner.caches().facts.applied(delta, advance);
         Ok(())
     }
 
     async fn reset(&self) -> Result<()> {
         let reset = graph::reset(self.sql()).await;
-        self.inner.told.clear();
+        self.inner.caches().facts.clear();
         reset
     }
 
@@ -231,7 +228,7 @@ impl Projection<GraphDelta> for SqliteStore {
 }
 
 #[async_trait]
-impl GraphStore for SqliteStore {
+impl<B: Backend> GraphStore for SqlStore<B> {
     async fn edition(&self) -> Result<Edition> {
         graph::edition(self.sql()).await
     }
@@ -277,7 +274,7 @@ impl GraphStore for SqliteStore {
 }
 
 #[async_trait]
-impl Projection<SummaryDelta> for SqliteStore {
+impl<B: Backend> Projection<SummaryDelta> for SqlStore<B> {
     async fn cursor(&self) -> Result<Cursor> {
         summary::cursor(self.sql()).await
     }
@@ -296,7 +293,7 @@ impl Projection<SummaryDelta> for SqliteStore {
 }
 
 #[async_trait]
-impl SummaryStore for SqliteStore {
+impl<B: Backend> SummaryStore for SqlStore<B> {
     async fn nodes(&self, paths: &[NodePath]) -> Result<Vec<SummaryNode>> {
         summary::nodes(self.sql(), paths).await
     }
@@ -315,7 +312,7 @@ impl SummaryStore for SqliteStore {
 }
 
 #[async_trait]
-impl ReceiptStore for SqliteStore {
+impl<B: Backend> ReceiptStore for SqlStore<B> {
     async fn put(&self, receipt: &Receipt) -> Result<()> {
         receipt::put(self.sql(), receipt).await
     }
@@ -346,7 +343,7 @@ impl ReceiptStore for SqliteStore {
 }
 
 #[async_trait]
-impl LeaseStore for SqliteStore {
+impl<B: Backend> LeaseStore for SqlStore<B> {
     async fn acquire(
         &self,
         name: &LeaseName,
@@ -371,7 +368,7 @@ impl LeaseStore for SqliteStore {
 }
 
 #[async_trait]
-impl LedgerStore for SqliteStore {
+impl<B: Backend> LedgerStore for SqlStore<B> {
     async fn put(&self, lines: &[LedgerLine]) -> Result<()> {
         ledger::put(self.sql(), lines).await
     }
@@ -386,7 +383,7 @@ impl LedgerStore for SqliteStore {
 }
 
 #[async_trait]
-impl WorkingStore for SqliteStore {
+impl<B: Backend> WorkingStore for SqlStore<B> {
     async fn put(
         &self,
         key: &WorkingKey,
@@ -414,7 +411,7 @@ impl WorkingStore for SqliteStore {
 }
 
 #[async_trait]
-impl CompletionCache for SqliteStore {
+impl<B: Backend> CompletionCache for SqlStore<B> {
     async fn get(&self, prompt: PromptHash) -> Result<Completion> {
         model::get(self.sql(), prompt).await
     }

@@ -7,7 +7,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::sql::ChangeState;
+use crate::port::projection;
+use crate::sql::{ChangeState, Sql};
 
 tokio::task_local! {
     /// The states seen by this piece of work, by store.
@@ -23,7 +24,7 @@ struct Snapshot {
     state: Arc<ChangeState>,
 }
 
-/// Runs work whose reads of a [`SqliteStore`](crate::SqliteStore) share one cache-validity check.
+/// Runs work whose reads of a space share one cache-validity check.
 ///
 /// Everything committed before its first read is visible, by any process, and so are writes through the same handle meanwhile.
 /// Commits of other processes meanwhile may become visible with the next work.
@@ -31,13 +32,26 @@ pub fn with_read_snapshot<W: Future>(work: W) -> impl Future<Output = W::Output>
     SNAPSHOTS.scope(RefCell::default(), work)
 }
 
+/// Returns the change state for a piece of work; reads it if it is not there yet.
+pub(crate) async fn shared_state(sql: &dyn Sql, writes: &WriteCounter) -> Option<Arc<ChangeState>> {
+    let at = match writes.state() {
+        SnapshotState::Nothing => return None,
+        SnapshotState::State(state) => return Some(state),
+        SnapshotState::Due(at) => at,
+    };
+    // What cannot be looked at together is asked one by one, and says by itself what is wrong with it.
+    let state = Arc::new(projection::state(sql).await.ok()?);
+    writes.keep(at, &state);
+    Some(state)
+}
+
 /// Counts the writes through one handle; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WriteCounter(Arc<AtomicU64>);
+pub(crate) struct WriteCounter(Arc<AtomicU64>);
 
 /// The knowledge before a check.
 #[derive(Debug)]
-pub(super) enum SnapshotState {
+enum SnapshotState {
     /// Nothing that outlives one read.
     Nothing,
     /// The result of a check.
@@ -48,12 +62,12 @@ pub(super) enum SnapshotState {
 
 impl WriteCounter {
     /// Counts a commit, before its caller is answered.
-    pub(super) fn count(&self) {
+    pub(crate) fn count(&self) {
         self.0.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Returns the state that this piece of work has seen, unless the store was written to since.
-    pub(super) fn state(&self) -> SnapshotState {
+    fn state(&self) -> SnapshotState {
         let at = self.0.load(Ordering::Acquire);
         let known = SNAPSHOTS.try_with(|seen| {
             let seen = seen.borrow();
@@ -64,7 +78,7 @@ impl WriteCounter {
     }
 
     /// Keeps a state for the rest of this piece of work.
-    pub(super) fn keep(&self, at: u64, state: &Arc<ChangeState>) {
+    fn keep(&self, at: u64, state: &Arc<ChangeState>) {
         let seen = Snapshot { writes: self.clone(), at, state: Arc::clone(state) };
         // Outside of any it is of no use.
         let _outside = SNAPSHOTS.try_with(|all| {

@@ -7,7 +7,7 @@ use mnemal_core::{
     Advance, Entity, EntityId, Fact, FactFilter, FactId, GraphDelta, Predicate, Within, sort_facts,
 };
 
-use crate::port::graph::GraphVersion;
+use crate::port::projection::LayerVersion;
 
 /// Most cached facts; beyond it the cache is cleared. Source: own default, some five megabytes.
 const MOST: usize = 8_192;
@@ -16,7 +16,7 @@ const MOST_ENTITIES: usize = 4_096;
 
 /// A lookup of facts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum FactLookup {
+pub(crate) enum FactLookup {
     /// About one, with one predicate.
     Slot(EntityId, Predicate),
     /// About one.
@@ -28,7 +28,7 @@ pub(super) enum FactLookup {
 impl FactLookup {
     /// Returns the lookups of a filter, in the order of their facts, so that the concatenated results are nearly sorted; `None`
     /// for a filter that asks for more than that, or otherwise.
-    pub(super) fn of(filter: &FactFilter) -> Option<Vec<Self>> {
+    pub(crate) fn of(filter: &FactFilter) -> Option<Vec<Self>> {
         let mut places = Self::in_any_order(filter)?;
         places.sort_unstable();
         Some(places)
@@ -52,7 +52,7 @@ impl FactLookup {
     }
 
     /// Returns the filter for uncached lookups.
-    pub(super) fn filter(missing: &[Self]) -> FactFilter {
+    pub(crate) fn filter(missing: &[Self]) -> FactFilter {
         let mut filter = FactFilter::all();
         for place in missing {
             match place {
@@ -88,14 +88,13 @@ fn push<T>(within: &mut Within<Vec<T>>, value: T) {
 /// With each query a context reads the facts of the user and of the named entities. An entity that is named often has a
 /// thousand facts, which take ten milliseconds to read and refer to hundreds of others, whose names are read as well. A fold
 /// through this handle updates the cache. A fold of another process is detected by the graph's cursor, by the forget generation
-/// or by its edition; rows that it replaces at an unchanged cursor, after a forget, are detected with the next event.
-/// rows behind the same cursor, after a forget, is seen with the next event.
+/// or by the number of writes.
 #[derive(Debug, Default)]
-pub(super) struct FactCache(Mutex<Option<CachedFacts>>);
+pub(crate) struct FactCache(Mutex<Option<CachedFacts>>);
 
 #[derive(Debug)]
 struct CachedFacts {
-    version: GraphVersion,
+    version: LayerVersion,
     /// Each in answer order, so that the results of several lookups are sorted by merging.
     by_place: HashMap<FactLookup, Vec<Arc<Fact>>>,
     /// `None` for a missing entity: a context asks for it again with every query.
@@ -103,7 +102,7 @@ struct CachedFacts {
 }
 
 impl CachedFacts {
-    fn new(version: GraphVersion) -> Self {
+    fn new(version: LayerVersion) -> Self {
         Self { version, by_place: HashMap::new(), entities: HashMap::new() }
     }
 }
@@ -114,14 +113,14 @@ impl FactCache {
     }
 
     /// Adds the cached facts of these lookups at this version, each once; returns the uncached lookups.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
-        version: &GraphVersion,
+        version: LayerVersion,
         places: &[FactLookup],
         found: &mut Vec<Arc<Fact>>,
     ) -> Vec<FactLookup> {
         let kept = self.lock();
-        let Some(kept) = kept.as_ref().filter(|kept| kept.version == *version) else {
+        let Some(kept) = kept.as_ref().filter(|kept| kept.version == version) else {
             return places.to_vec();
         };
         let mut missing = Vec::new();
@@ -135,7 +134,7 @@ impl FactCache {
     }
 
     /// Caches facts that were read after this version was seen.
-    pub(super) fn keep(&self, version: GraphVersion, places: &[FactLookup], facts: &[Arc<Fact>]) {
+    pub(crate) fn keep(&self, version: LayerVersion, places: &[FactLookup], facts: &[Arc<Fact>]) {
         let mut kept = self.lock();
         let known = kept.take().filter(|kept| kept.version == version);
         let mut known = known.unwrap_or_else(|| CachedFacts::new(version));
@@ -162,14 +161,14 @@ impl FactCache {
     }
 
     /// Adds the cached entities at this version; returns the uncached ones.
-    pub(super) fn find_entities(
+    pub(crate) fn find_entities(
         &self,
-        version: &GraphVersion,
+        version: LayerVersion,
         ids: &[EntityId],
         found: &mut Vec<Arc<Entity>>,
     ) -> Vec<EntityId> {
         let kept = self.lock();
-        let Some(kept) = kept.as_ref().filter(|kept| kept.version == *version) else {
+        let Some(kept) = kept.as_ref().filter(|kept| kept.version == version) else {
             return ids.to_vec();
         };
         let mut missing = Vec::new();
@@ -183,7 +182,7 @@ impl FactCache {
     }
 
     /// Caches entities that were read after this version was seen.
-    pub(super) fn keep_entities(&self, version: GraphVersion, ids: &[EntityId], entities: &[Arc<Entity>]) {
+    pub(crate) fn keep_entities(&self, version: LayerVersion, ids: &[EntityId], entities: &[Arc<Entity>]) {
         let mut kept = self.lock();
         let known = kept.take().filter(|kept| kept.version == version);
         let mut known = known.unwrap_or_else(|| CachedFacts::new(version));
@@ -198,7 +197,7 @@ impl FactCache {
     }
 
     /// Updates the cache after a fold.
-    pub(super) fn applied(&self, delta: &GraphDelta, advance: &Advance) {
+    pub(crate) fn applied(&self, delta: &GraphDelta, advance: &Advance) {
         let mut guard = self.lock();
         if delta.edition.is_some() {
             *guard = None;
@@ -229,7 +228,7 @@ impl FactCache {
         }
     }
 
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         *self.lock() = None;
     }
 }
