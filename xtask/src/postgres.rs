@@ -78,9 +78,13 @@ impl Server {
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let is_root = Line::new("id", &["-u"]).read(root).is_ok_and(|id| id.trim() == "0");
-        let server = Self { root: root.to_owned(), programs: programs.to_owned(), folder, port, is_root };
+        let mut server = Self { root: root.to_owned(), programs: programs.to_owned(), folder, port, is_root };
         if is_root {
-            Line::new("chown", &[USER]).arg(text(&server.folder)).run(root)?;
+            // The other user may not be able to read the target folder.
+            let (package, copy) = (programs.parent().unwrap_or(programs), server.folder.join("install"));
+            Line::new("cp", &["-R"]).args([text(package), text(&copy)]).run(root)?;
+            server.programs = copy.join("bin");
+            Line::new("chown", &["-R", USER]).arg(text(&server.folder)).run(root)?;
         }
         let (data, log) = (text(&server.folder.join("data")), text(&server.folder.join("log")));
         server.program(
