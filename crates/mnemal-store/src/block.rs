@@ -1,14 +1,14 @@
 //! Construction of index blocks: from new rows, from other blocks, and without erased rows.
 
 use std::collections::BTreeMap;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, binary_heap::PeekMut},
 };
 
 use mnemal_core::{EventId, IndexBlock, IndexEntry, ModelId, NewEvent, Posting, Seq, TermHash, VectorColumn};
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 use mnemal_core::{Labels, Vector};
 
 /// One event that becomes a row.
@@ -39,7 +39,7 @@ pub(crate) fn pack(rows: &[IndexRow<'_>]) -> IndexBlock {
 }
 
 /// Concatenates blocks, ascending by `seq`, together at most [`BLOCK_ROWS`](mnemal_core::BLOCK_ROWS).
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) fn merge(blocks: &[IndexBlock]) -> IndexBlock {
     let mut builder = Builder::default();
     let starts: Vec<usize> = blocks.iter().map(|block| builder.copy(block)).collect();
@@ -48,7 +48,7 @@ pub(crate) fn merge(blocks: &[IndexBlock]) -> IndexBlock {
 }
 
 /// Removes the rows of a block that do not pass.
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) fn retain(mut block: IndexBlock, keep: impl Fn(Seq) -> bool) -> IndexBlock {
     let kept: Vec<bool> = block.seqs.iter().map(|seq| keep(*seq)).collect();
     keep_rows(&mut block.events, &kept, 1);
@@ -74,7 +74,7 @@ pub(crate) fn retain(mut block: IndexBlock, keep: impl Fn(Seq) -> bool) -> Index
 }
 
 /// Keeps the column values of kept rows, `width` of each.
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 fn keep_rows<T: Copy>(column: &mut Vec<T>, kept: &[bool], width: usize) {
     let mut end = 0;
     for (row, _) in kept.iter().enumerate().filter(|(_, is_kept)| **is_kept) {
@@ -88,7 +88,7 @@ fn keep_rows<T: Copy>(column: &mut Vec<T>, kept: &[bool], width: usize) {
 }
 
 /// Keeps the postings of kept rows, with their new numbers, and the terms with a posting.
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 fn keep_terms(block: &mut IndexBlock, kept: &[bool]) {
     let mut next = 0;
     let place = |is_kept: &bool| {
@@ -118,7 +118,7 @@ fn keep_terms(block: &mut IndexBlock, kept: &[bool]) {
 }
 
 /// Sets the vector of a row, replacing an earlier one of the same model.
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(crate) fn set_vector(block: &mut IndexBlock, row: usize, model: &ModelId, vector: &Vector) {
     let (rows, dimensions) = (block.len(), vector.codes().len());
     let place = match block.vectors.binary_search_by(|column| column.model.cmp(model)) {
@@ -177,7 +177,7 @@ impl Builder {
     }
 
     /// Copies rows without their terms; returns the index of the first.
-    #[cfg(feature = "sqlite")]
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
     fn copy(&mut self, from: &IndexBlock) -> usize {
         let start = self.block.len();
         let block = &mut self.block;
@@ -210,7 +210,7 @@ impl Builder {
 
     /// Copies the terms of rows that were copied before: a merge over all blocks, so that only the blocks and the result are in
     /// memory.
-    #[cfg(feature = "sqlite")]
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
     fn copy_terms(&mut self, blocks: &[IndexBlock], starts: &[usize]) {
         self.block.postings.reserve_exact(blocks.iter().map(|block| block.postings.len()).sum());
         let first = |(number, block): (usize, &IndexBlock)| Some(Reverse((*block.terms.first()?, number, 0)));
@@ -280,7 +280,7 @@ impl Builder {
 }
 
 /// Appends the labels of some rows, ascending.
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 fn copy_labels(to: &mut Labels, from: &Labels, rows: impl Iterator<Item = usize>) {
     let mut codes: Vec<Option<u16>> = vec![None; from.names.len() + 1];
     for row in rows {

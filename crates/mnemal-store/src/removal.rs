@@ -3,6 +3,7 @@
 use crate::bulk::{BulkStatement, many};
 
 /// Removes graph records of an older file that rest on erased events; a part of a migration.
+#[cfg(feature = "sqlite")]
 macro_rules! clear_erased_graph {
     () => {
         "delete from fact where id in (select record from graph_source where event in
@@ -14,10 +15,12 @@ delete from graph_source where not exists (select 1 from entity e where e.id = g
   and not exists (select 1 from fact f where f.id = graph_source.record);\n"
     };
 }
+#[cfg(feature = "sqlite")]
 pub(crate) use clear_erased_graph;
 
 /// A schema step that rewrites the table: shown records are keyed by record and content hash, because one record can be in two
 /// lines with different texts.
+#[cfg(feature = "sqlite")]
 pub(crate) const SHOWN: &str = "
 create table shown (
   session text not null,
@@ -132,10 +135,13 @@ pub(crate) static ERASED_WITH_A_SOURCE: BulkStatement = many!(
 pub(crate) const RESET_SUMMARIES: [&str; 3] =
     ["delete from summary_source", "delete from summary_parent", "delete from summary"];
 /// Removes every receipt, when a part of them is gone.
+#[cfg(any(feature = "sqlite", test))]
 pub(crate) const RESET_RECEIPTS: [&str; 2] = ["delete from receipt_source", "delete from receipt"];
 /// Removes the shown records of every session, when a part of them is gone.
+#[cfg(any(feature = "sqlite", test))]
 pub(crate) const RESET_SEEN: [&str; 2] = ["delete from seen_source", "delete from seen"];
 /// Removes every cached model answer, when a part of them is gone.
+#[cfg(any(feature = "sqlite", test))]
 pub(crate) const RESET_COMPLETIONS: [&str; 2] = ["delete from completion_source", "delete from completion"];
 /// Removes a layer's dead letters.
 pub(crate) const DELETE_DEAD: &str = "delete from dead_letter where layer = $1";

@@ -398,6 +398,7 @@ pub(crate) const RENEW_LEASE: &str = "update lease set until = $4 where name = $
      and released = 0 and until > $5 and until <= $6";
 pub(crate) const RELEASE_LEASE: &str =
     "update lease set released = 1 where name = $1 and owner = $2 and turn = $3 and released = 0";
+#[cfg(any(feature = "sqlite", test))]
 pub(crate) const LEASE_HELD: &str =
     "select name, owner from lease where released = 0 order by until desc limit 1";
 pub(crate) const LEASE: &str = "select owner, turn, until from lease where name = $1 and released = 0";

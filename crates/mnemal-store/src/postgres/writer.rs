@@ -12,10 +12,10 @@ use tokio::task::JoinHandle;
 use super::pool::Pool;
 use super::transaction::{Beginning, OpenTransaction, UNKNOWN};
 use crate::admit::Dimensions;
-use crate::append;
 use crate::entry::Prepared;
 use crate::seal::{SMALL, Seal};
-use crate::sql::Work;
+use crate::sql::{Row, Transaction as _, Work};
+use crate::{append, statement};
 
 /// Events that close a group. Source: as in a file, a hundred events a commit share one flush.
 const GROUP_EVENTS: usize = 100;
@@ -67,15 +67,15 @@ pub(super) struct SpaceWriter {
     pool: Arc<Pool>,
     space: i64,
     models: Dimensions,
-    /// Rows added in small blocks since the last merge.
-    small_rows: usize,
+    /// Rows in small blocks, as far as this process knows; `None` until the first append.
+    small_rows: Option<usize>,
     /// Whether small blocks are left to merge.
     sealing: bool,
 }
 
 /// Starts a writer; it ends when no sender is left and the queue is empty.
 pub(super) fn start(pool: Arc<Pool>, space: i64, mut queue: mpsc::Receiver<WriteJob>) -> JoinHandle<()> {
-    let mut writer = SpaceWriter { pool, space, models: Dimensions::new(), small_rows: 0, sealing: false };
+    let mut writer = SpaceWriter { pool, space, models: Dimensions::new(), small_rows: None, sealing: false };
     #[expect(clippy::disallowed_methods, reason = "the store's writer; the store joins it")]
     tokio::spawn(async move {
         let mut next = None;
@@ -95,6 +95,13 @@ pub(super) fn start(pool: Arc<Pool>, space: i64, mut queue: mpsc::Receiver<Write
             }
         }
     })
+}
+
+/// Reads how many rows are in small blocks: processes that end early leave theirs to the next one.
+async fn small_rows(open: &mut OpenTransaction) -> Result<usize> {
+    let mut rows = open.rows(statement::SMALL_ROWS, vec![SMALL.into()]).await?;
+    let rows = rows.first_mut().map(Row::count).transpose()?.unwrap_or_default();
+    Ok(usize::try_from(rows).unwrap_or(usize::MAX))
 }
 
 /// Collects the queued appends after the first one, until the group is full or another job comes.
@@ -143,8 +150,8 @@ impl SpaceWriter {
                 }
             }
         }
-        if self.small_rows >= BLOCK_ROWS {
-            self.small_rows = 0;
+        if self.small_rows.is_some_and(|rows| rows >= BLOCK_ROWS) {
+            self.small_rows = Some(0);
             self.sealing = true;
         }
         if self.sealing {
@@ -203,11 +210,13 @@ impl SpaceWriter {
     ) -> Result<(Vec<BatchAnswer>, bool)> {
         let missing = batches.iter().zip(&stored).filter(|(_, stored)| stored.is_none());
         let missing: Vec<&[Prepared]> = missing.map(|(batch, _)| *batch).collect();
+        let small_rows = match self.small_rows {
+            Some(rows) => rows,
+            None => small_rows(open).await?,
+        };
         let outcome = append::append(&missing, &mut self.models, open).await?;
         let indexed = usize::try_from(outcome.indexed).unwrap_or(usize::MAX);
-        if indexed < SMALL {
-            self.small_rows += indexed;
-        }
+        self.small_rows = Some(if indexed < SMALL { small_rows + indexed } else { small_rows });
         let mut answers = outcome.answers.into_iter();
         let none = || Err(Error::internal("a batch without an answer"));
         let answer = |known: Option<Vec<AppendOutcome>>| match known {
