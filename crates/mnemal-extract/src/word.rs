@@ -43,20 +43,20 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
 }
 
 /// Returns the same one by one, for callers that read the first words of a long text.
-pub(crate) fn words_of(text: &str) -> Words<'_> {
-    Words { text, at: 0, starts_clause: true }
+pub(crate) fn words_of(text: &str) -> WordIter<'_> {
+    WordIter { text, at: 0, starts_clause: true }
 }
 
 /// The words of a text, one by one.
 #[derive(Clone, Debug)]
-pub(crate) struct Words<'t> {
+pub(crate) struct WordIter<'t> {
     text: &'t str,
     /// Bytes that were read.
     at: usize,
     starts_clause: bool,
 }
 
-impl<'t> Iterator for Words<'t> {
+impl<'t> Iterator for WordIter<'t> {
     type Item = Word<'t>;
 
     fn next(&mut self) -> Option<Word<'t>> {

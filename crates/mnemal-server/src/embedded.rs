@@ -70,7 +70,7 @@ pub struct Question<'q> {
 
 /// The response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ApiReply {
     /// The status.
     pub status: u16,
     /// The whole body; a problem document where the status is 400 or above.
@@ -129,7 +129,7 @@ impl Embedded {
     ///
     /// # Errors
     /// `Invalid` for a method, a target or a header that HTTP does not have; everything else is a problem document.
-    pub async fn answer(&self, question: Question<'_>) -> Result<Answer> {
+    pub async fn answer(&self, question: Question<'_>) -> Result<ApiReply> {
         let mut request =
             Request::builder().method(question.method).uri(question.target).header(header::HOST, HOST);
         for (name, value) in &question.headers {
@@ -140,7 +140,7 @@ impl Embedded {
         let (head, body) = self.server.answer(request).await.into_parts();
         let body = body.collect().await;
         let body = body.map_err(|cause| Error::internal("the answer broke off").because(cause))?;
-        Ok(Answer { status: head.status.as_u16(), body: body.to_bytes() })
+        Ok(ApiReply { status: head.status.as_u16(), body: body.to_bytes() })
     }
 
     /// Does the upkeep until `until` is ready; then finishes the work in progress and closes the files.

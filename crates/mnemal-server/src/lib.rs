@@ -22,6 +22,6 @@ mod settings;
 pub mod wire;
 
 #[cfg(feature = "http")]
-pub use crate::embedded::{Answer, Embedded, Location, Question};
+pub use crate::embedded::{ApiReply, Embedded, Location, Question};
 #[cfg(feature = "http")]
 pub use crate::settings::{AuthMode, AuthSettings, CompatSettings, DEFAULT_PORT, ServerSettings};

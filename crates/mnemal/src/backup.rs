@@ -16,7 +16,6 @@ use crate::areas::AdminHandle;
 use crate::audit::{AuditAct, AuditRecord};
 use crate::builder::Builder;
 use crate::engine::{Engine, MANY};
-use crate::memory::Memory;
 use crate::settings::Settings;
 
 /// Suffixes of a database file, its write-ahead log and its shared memory.

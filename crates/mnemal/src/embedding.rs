@@ -19,7 +19,6 @@ pub(crate) use self::local::Local;
 use crate::areas::AdminHandle;
 use crate::engine::{Engine, missing};
 use crate::guard::GuardedPort;
-use crate::memory::Memory;
 
 /// The embedder that makes the vectors of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

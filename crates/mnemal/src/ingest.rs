@@ -11,7 +11,6 @@ use mnemal_events::{DocumentOptions, EventLog, ImportOutcome};
 
 use crate::areas::EventsHandle;
 use crate::engine::Engine;
-use crate::memory::Memory;
 use crate::message::Defaults;
 
 /// The result of an inbox scan.

@@ -26,7 +26,6 @@ use mnemal_providers::{CappedModel, RequestTally};
 use crate::areas::FactsHandle;
 use crate::engine::{Engine, missing};
 use crate::guard::GuardedPort;
-use crate::memory::Memory;
 use crate::settings::{LlmSettings, SummaryBy};
 
 /// Maximum length of the answer in [`Engine::check_model`], in tokens. Source: own choice; a reasoning model needs some.

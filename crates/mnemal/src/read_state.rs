@@ -6,7 +6,6 @@ use mnemal_core::{Cursor, Event, EventId, Result, Role};
 
 use crate::areas::AdminHandle;
 use crate::engine::MANY;
-use crate::memory::Memory;
 
 /// The extraction status of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,6 @@ use mnemal_core::{
 use crate::areas::EventsHandle;
 use crate::audit::{AuditAct, AuditRecord};
 use crate::engine::{Engine, FOLD_WAIT};
-use crate::memory::Memory;
 use crate::message::{Defaults, Message};
 
 /// Maximum number of events of one forget. Source: babyagi3, which deletes in batches of this size.

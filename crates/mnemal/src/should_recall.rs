@@ -3,7 +3,6 @@
 use mnemal_core::{Result, SessionId};
 
 use crate::areas::AdminHandle;
-use crate::memory::Memory;
 
 /// Shortest text that is worth a search, in characters. Source: own choice; it leaves out "yes", "ok" and "go".
 const SHORTEST: usize = 5;

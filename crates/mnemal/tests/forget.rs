@@ -266,6 +266,6 @@ async fn an_interrupted_forget_is_finished_by_the_next_open() {
     assert!(memory.events().get(target).await.unwrap().body().is_none());
     assert!(!holds(home.path(), "marianas"));
     let everything =
-        memory.events().latest(&EventFilter::all(), std::num::NonZeroUsize::new(100).unwrap()).await.unwrap();
+        memory.events().latest(&EventFilter::all(), NonZeroUsize::new(100).unwrap()).await.unwrap();
     assert_eq!(everything.len(), 42);
 }

@@ -1,14 +1,15 @@
 //! The API without a socket, as modules of other languages ask it.
 
 use mnemal_core::ErrorKind;
-use mnemal_server::{Answer, Embedded, Location, Question};
+use mnemal_server::{ApiReply, Embedded, Location, Question};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 async fn ask(embedded: &Embedded, method: &str, target: &str, body: Value) -> (u16, Value) {
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
-    let Answer { status, body } = embedded.answer(Question { method, target, headers, body }).await.unwrap();
+    let ApiReply { status, body } =
+        embedded.answer(Question { method, target, headers, body }).await.unwrap();
     (status, serde_json::from_slice(&body).unwrap())
 }
 

@@ -42,13 +42,13 @@ pub(super) struct Query {
 
 /// The answer to a statement.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct StatementResult {
     pub(super) rows: Vec<tokio_postgres::Row>,
     /// Affected rows; those that were returned for a query.
     pub(super) touched: u64,
 }
 
-impl Answer {
+impl StatementResult {
     /// Returns the rows with their values.
     pub(super) fn values(&self) -> Result<Vec<Row>> {
         self.rows.iter().map(values).collect()
@@ -164,7 +164,7 @@ impl Connection {
     }
 
     /// Reads in a space, outside of a transaction.
-    pub(super) async fn read(&mut self, space: i64, query: Query) -> Result<Answer> {
+    pub(super) async fn read(&mut self, space: i64, query: Query) -> Result<StatementResult> {
         let before = (self.space != Some(space)).then(|| format!("set mnemal.space = '{space}'"));
         if before.is_some() {
             self.space = None;
@@ -182,7 +182,7 @@ impl Connection {
         before: Option<&str>,
         queries: Vec<Query>,
         after: Option<&str>,
-    ) -> Result<Vec<Answer>> {
+    ) -> Result<Vec<StatementResult>> {
         self.prepare(&queries).await?;
         let parameters = |args: Vec<Value>| {
             let all = args.into_iter().chain([Value::Int(space)]);
@@ -245,21 +245,24 @@ impl Connection {
         self.prepare(&[query]).await
     }
 
-    async fn sent(&self, messages: Vec<TripPart<'_>>) -> Result<Vec<Answer>> {
+    async fn sent(&self, messages: Vec<TripPart<'_>>) -> Result<Vec<StatementResult>> {
         let answers = messages.into_iter().map(|message| self.answer(message)).collect();
         timely(in_order(answers)).await?.into_iter().map(|answer| answer.map_err(failed)).collect()
     }
 
-    async fn answer(&self, message: TripPart<'_>) -> std::result::Result<Answer, tokio_postgres::Error> {
+    async fn answer(
+        &self,
+        message: TripPart<'_>,
+    ) -> std::result::Result<StatementResult, tokio_postgres::Error> {
         match message {
-            TripPart::Plain(sql) => self.client.batch_execute(sql).await.map(|()| Answer::default()),
+            TripPart::Plain(sql) => self.client.batch_execute(sql).await.map(|()| StatementResult::default()),
             TripPart::Prepared(statement, parameters) => {
                 let mut stream = Box::pin(self.client.query_raw(statement, parameters).await?);
                 let mut rows = Vec::new();
                 while let Some(row) = stream.try_next().await? {
                     rows.push(row);
                 }
-                Ok(Answer { rows, touched: stream.rows_affected().unwrap_or_default() })
+                Ok(StatementResult { rows, touched: stream.rows_affected().unwrap_or_default() })
             }
         }
     }

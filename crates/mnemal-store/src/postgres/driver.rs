@@ -7,7 +7,7 @@ use mnemal_core::{AppendOutcome, Error, ErrorKind, IndexBlock, Result};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::connection::{Answer, Query, unreadable};
+use super::connection::{Query, StatementResult, unreadable};
 use super::failure::is_lost;
 use super::pool::Pool;
 use super::transaction::Beginning;
@@ -92,7 +92,7 @@ impl PostgresDriver {
     }
 
     /// Reads; a connection that was lost is replaced.
-    async fn read(&self, sql: &'static str, args: Vec<Value>) -> Result<Answer> {
+    async fn read(&self, sql: &'static str, args: Vec<Value>) -> Result<StatementResult> {
         // A closed space answers nothing.
         self.queue(Beginning::Shared)?;
         let mut attempt = 1;

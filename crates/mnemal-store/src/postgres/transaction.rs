@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemal_core::{Error, ErrorKind, Result};
 
-use super::connection::{Answer, Query};
+use super::connection::{Query, StatementResult};
 use super::failure::{is_lost, is_refusal};
 use super::pool::{Pool, PooledConnection};
 use crate::port::receipt::ShownCache;
@@ -124,7 +124,7 @@ impl OpenTransaction {
     }
 
     /// Sends queued statements in one trip; returns their answers.
-    async fn send(&mut self, after: Option<&str>) -> Result<Vec<Answer>> {
+    async fn send(&mut self, after: Option<&str>) -> Result<Vec<StatementResult>> {
         let queries = std::mem::take(&mut self.waiting);
         let before = (!self.begun).then(|| self.beginning.text(self.space));
         self.begun = true;
@@ -148,7 +148,7 @@ impl Transaction for OpenTransaction {
     async fn rows(&mut self, sql: &'static str, args: Vec<Value>) -> Result<Vec<Row>> {
         self.waiting.push(Query { sql, args });
         let answers = self.send(None).await?;
-        answers.last().map_or(Ok(Vec::new()), Answer::values)
+        answers.last().map_or(Ok(Vec::new()), StatementResult::values)
     }
 
     async fn run(&mut self, mut step: Step) -> Result<u64> {
