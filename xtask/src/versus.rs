@@ -54,7 +54,7 @@ impl Request {
         while let Some(name) = arguments.next() {
             let mut value = || arguments.next().with_context(|| format!("{name} needs a value"));
             match name.as_str() {
-                "--base" => request.base = value()?.clone(),
+                "--base" => request.base.clone_from(value()?),
                 "--beam" => request.corpora.push(("beam", value()?.into())),
                 "--locomo" => request.corpora.push(("locomo", value()?.into())),
                 "--rounds" => request.rounds = value()?.parse().context("--rounds needs a number")?,

@@ -256,14 +256,19 @@ fn strings_without_erased(value: &mut Value, is_erased: &dyn Fn(&str) -> bool) -
             None => return false,
         },
         Value::Array(all) => {
+            // Each of them, also behind the first one that is cut.
             return all
                 .iter_mut()
-                .fold(false, |is_cut, one| strings_without_erased(one, is_erased) || is_cut);
+                .filter_map(|one| strings_without_erased(one, is_erased).then_some(()))
+                .count()
+                > 0;
         }
         Value::Object(all) => {
             return all
                 .values_mut()
-                .fold(false, |is_cut, one| strings_without_erased(one, is_erased) || is_cut);
+                .filter_map(|one| strings_without_erased(one, is_erased).then_some(()))
+                .count()
+                > 0;
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => return false,
     };

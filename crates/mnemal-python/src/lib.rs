@@ -34,6 +34,7 @@ impl Engine {
     /// Opens a memory: a file, the folder of an installation, or memory alone without a path; `settings` is a JSON object.
     #[new]
     #[pyo3(signature = (path = None, space = None, settings = ""))]
+    #[expect(clippy::needless_pass_by_value, reason = "the interpreter gives no path to borrow")]
     fn new(py: Python<'_>, path: Option<PathBuf>, space: Option<&str>, settings: &str) -> PyResult<Self> {
         let open = OPEN.open().ok_or_else(|| forked(py))?;
         let location = Location::of(path.as_deref());
@@ -50,6 +51,7 @@ impl Engine {
 
     /// Answers a request as the HTTP API does: the status and the body.
     #[pyo3(signature = (method, target, headers, body = None))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a request, and the token of the interpreter")]
     fn ask(
         &self,
         py: Python<'_>,

@@ -31,7 +31,6 @@ struct Upkeep {
 
 impl Running {
     /// Opens a memory and starts its upkeep.
-    #[expect(clippy::disallowed_methods, reason = "the task of the upkeep, which `stop` joins")]
     pub(crate) fn start(location: &Location, space: Option<&str>, settings: &str) -> Result<Self> {
         let workers = thread::available_parallelism().map_or(1, usize::from).min(WORKERS);
         let mut builder = Builder::new_multi_thread();

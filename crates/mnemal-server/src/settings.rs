@@ -7,6 +7,7 @@ use mnemal_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The section `[server]`.
+#[expect(clippy::struct_excessive_bools, reason = "switches of their own, each read by its name")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSettings {

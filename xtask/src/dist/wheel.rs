@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(Some(&sample::file(&entries, "mnemal/_engine.abi3.so").bytes), parts.module.as_ref());
         assert!(entries.iter().any(|entry| entry.path == "mnemal/_engine.pyi"));
         let made = make(&Parts { module: None, ..parts }).unwrap().remove(0);
-        assert!(sample::unzip(&made.bytes).iter().all(|entry| !entry.path.ends_with(".so")));
+        assert!(sample::unzip(&made.bytes).iter().all(|entry| !entry.path.contains("_engine.abi3")));
     }
 
     #[test]
