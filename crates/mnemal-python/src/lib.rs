@@ -80,7 +80,11 @@ impl Engine {
             return Ok(());
         }
         match self.take() {
-            Some(running) => py.detach(|| running.stop()).map_err(|error| refused(py, &error)),
+            Some(running) => {
+                let stopped = py.detach(|| running.stop());
+                self.open.close();
+                stopped.map_err(|error| refused(py, &error))
+            }
             None => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Processes that forked while a memory was open: SQLite and the runtime of a memory work only in the process that opened it.
 
 use std::process;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// The memories that are open, and the process that opened them.
 #[derive(Debug, Default)]
@@ -10,11 +10,12 @@ pub(crate) struct OpenMemories {
     process: AtomicU32,
 }
 
-/// One open memory; it counts until it is dropped in the process that opened it.
+/// One open memory; it counts until it is closed or dropped in the process that opened it.
 #[derive(Debug)]
 pub(crate) struct OpenMemory<'m> {
     memories: &'m OpenMemories,
     process: u32,
+    is_counted: AtomicBool,
 }
 
 impl OpenMemories {
@@ -37,7 +38,7 @@ impl OpenMemories {
         }
         self.process.store(process, Ordering::Release);
         self.count.fetch_add(1, Ordering::AcqRel);
-        Some(OpenMemory { memories: self, process })
+        Some(OpenMemory { memories: self, process, is_counted: AtomicBool::new(true) })
     }
 }
 
@@ -47,6 +48,13 @@ impl OpenMemory<'_> {
         self.is_of(process::id())
     }
 
+    /// Counts it no longer. A second time nothing happens.
+    pub(crate) fn close(&self) {
+        if self.is_own() && self.is_counted.swap(false, Ordering::AcqRel) {
+            self.memories.count.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
     fn is_of(&self, process: u32) -> bool {
         self.process == process
     }
@@ -54,9 +62,7 @@ impl OpenMemory<'_> {
 
 impl Drop for OpenMemory<'_> {
     fn drop(&mut self) {
-        if self.is_own() {
-            self.memories.count.fetch_sub(1, Ordering::AcqRel);
-        }
+        self.close();
     }
 }
 

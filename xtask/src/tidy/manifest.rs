@@ -194,6 +194,6 @@ mod tests {
         };
         assert_eq!(package_count(&with(MAX_PACKAGES)).len(), 0);
         assert_eq!(package_count(&with(MAX_PACKAGES + 1)).len(), 1);
-        assert!(package_report(&with(7)).contains("410 in Cargo.lock"));
+        assert!(package_report(&with(7)).contains(&format!("{} in Cargo.lock", MAX_PACKAGES + 10)));
     }
 }

@@ -77,7 +77,7 @@ async fn what_is_no_request_or_cannot_be_opened_is_an_error() {
     let text = home.path().join("text.db");
     std::fs::write(&text, "this is no database").unwrap();
     for (place, space, settings) in [
-        (Location::File(text), None, ""),
+        (Location::File(text.clone()), None, ""),
         (Location::Memory, Some("no space"), ""),
         (Location::Memory, None, r#"{"recall": {"limit": 0}}"#),
         (Location::Memory, None, r#"{"recal": {}}"#),
@@ -85,6 +85,7 @@ async fn what_is_no_request_or_cannot_be_opened_is_an_error() {
         let error = Embedded::open(&place, space, settings).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{place:?} {space:?} {settings}");
     }
-    let none = Location::File(home.path().join("none/agent.db"));
+    // No folder can be made there.
+    let none = Location::File(text.join("agent.db"));
     assert_eq!(Embedded::open(&none, None, "").await.unwrap_err().kind(), ErrorKind::Unavailable);
 }

@@ -27,14 +27,12 @@ pub(super) fn removed(text: &str, path: [&str; 2], entry: &Value) -> Option<Afte
     }
     let line_break = line_break(text);
     let table = written(path, entry, line_break);
-    if text == table {
-        return Some(After::Nothing);
-    }
     let exact = match text.strip_prefix(&table) {
         Some(after) => Some(("", after)),
         None => text.split_once(&format!("{line_break}{table}")),
     };
     match exact {
+        Some(("", after)) if text.starts_with(&table) && after.trim().is_empty() => Some(After::Nothing),
         Some((before, after)) => Some(After::Text(format!("{before}{after}"))),
         None => cut(text, path),
     }
