@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
-use mnemal::{ErrorKind, Event, EventFilter, EventKind, Memory, NewEvent, SessionId, Within};
 use mnemal::events::{Cursor, Selector};
+use mnemal::{ErrorKind, Event, EventFilter, EventKind, Memory, NewEvent, SessionId, Within};
 use rig_core::completion::Message;
 use rig_core::completion::message::{
     AssistantContent, AssistantMessage, CallId, Text, ToolCall, ToolFunction, ToolName, ToolResult,

@@ -2,8 +2,8 @@
 
 #![expect(clippy::result_large_err, reason = "the error of rig's traits")]
 
-use mnemal::{Error, Event, EventFilter, Hit, Memory, Message, Role, SessionId, Within};
 use mnemal::types::{GapCause, Producer, derived_id};
+use mnemal::{Error, Event, EventFilter, Hit, Memory, Message, Role, SessionId, Within};
 use rig_core::Embed;
 use rig_core::embeddings::{Embedding, to_texts};
 use rig_core::vector_store::request::{Filter, FilterError};
@@ -203,7 +203,8 @@ impl InsertDocuments for Store {
         });
         let messages: Vec<Message> = messages.collect::<Result<_, VectorStoreError>>()?;
         for batch in messages.chunks(BATCH) {
-            let _acks = self.memory.events().log_all(batch.to_vec()).await.map_err(VectorStoreError::datastore)?;
+            let _acks =
+                self.memory.events().log_all(batch.to_vec()).await.map_err(VectorStoreError::datastore)?;
         }
         Ok(())
     }

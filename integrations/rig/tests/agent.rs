@@ -1,7 +1,7 @@
 //! The adapters with the real agent of rig; the model answers from a script.
 
-use mnemal::{EventFilter, Memory, UserId, Within};
 use mnemal::events::Cursor;
+use mnemal::{EventFilter, Memory, UserId, Within};
 use mnemal_rig::{Briefing, History, Searched, Store};
 use rig_agent::AgentBuilder;
 use rig_agent::agent::MemoryAppend;
@@ -163,5 +163,5 @@ async fn two_spaces_and_two_persons_know_nothing_of_each_other() {
     agent.prompt("What is the code word of the locker?").await.unwrap();
     assert!(shown(&model.requests()[0]).contains("Zanzibar"));
     let of_anna = EventFilter { user: Within::Only(user("anna")), ..EventFilter::live() };
-    assert_eq!(one.scan(&of_anna, Cursor::START, 9.try_into().unwrap()).await.unwrap().len(), 1);
+    assert_eq!(one.events().scan(&of_anna, Cursor::START, 9.try_into().unwrap()).await.unwrap().len(), 1);
 }

@@ -1,7 +1,7 @@
 //! Conversations as the log keeps them.
 
-use mnemal::{EventFilter, EventKind, Memory, Origin, SessionId};
 use mnemal::types::ToolName;
+use mnemal::{EventFilter, EventKind, Memory, Origin, SessionId};
 use mnemal_rig::History;
 use rig_core::completion::Message;
 use rig_core::completion::message::{
@@ -153,7 +153,8 @@ async fn prompts_that_are_hearsay_are_no_words_of_the_user() {
     let (memory, _) = memory().await;
     let history = History::new(memory.clone()).hearsay();
     history.append(&"c".into(), vec![Message::user("I always prefer tabs")]).await.unwrap();
-    let [event] = &memory.events().latest(&EventFilter::live(), 1.try_into().unwrap()).await.unwrap()[..] else {
+    let [event] = &memory.events().latest(&EventFilter::live(), 1.try_into().unwrap()).await.unwrap()[..]
+    else {
         panic!()
     };
     assert_eq!(event.body().unwrap().origin, Origin::ToolExternal);
