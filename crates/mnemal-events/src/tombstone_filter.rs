@@ -237,43 +237,60 @@ impl TombstoneFilter {
     }
 }
 
-/// Returns a text without what was erased, `None` if nothing in it was; JSON stays JSON, and each of its strings is a text.
+/// JSON in a string of JSON that is read as such: arguments of tools hold arguments of tools. Source: own choice; what is
+/// deeper is read as prose.
+const NESTED: usize = 4;
+
+/// Returns a text without what was erased, `None` if nothing in it was; JSON stays JSON, and each of its strings and names is
+/// a text.
 fn without_erased(text: &str, is_erased: &dyn Fn(&str) -> bool) -> Option<String> {
-    if text.starts_with(['{', '['])
+    without_erased_within(text, is_erased, NESTED)
+}
+
+fn without_erased_within(text: &str, is_erased: &dyn Fn(&str) -> bool, nested: usize) -> Option<String> {
+    if nested > 0
+        && text.trim_start().starts_with(['{', '['])
         && let Ok(mut value) = serde_json::from_str(text)
     {
-        return strings_without_erased(&mut value, is_erased).then(|| value.to_string());
+        return strings_without_erased(&mut value, is_erased, nested - 1).then(|| value.to_string());
     }
     without_sentences(text, is_erased)
 }
 
-/// Replaces erased strings and sentences in a JSON value; whether there were any.
-fn strings_without_erased(value: &mut Value, is_erased: &dyn Fn(&str) -> bool) -> bool {
-    let rest = match value {
-        Value::String(text) if is_erased(&tombstone_text(text)) => FORGOTTEN.to_owned(),
-        Value::String(text) => match without_sentences(text, is_erased) {
-            Some(rest) => rest,
+/// Replaces erased strings, names and sentences in a JSON value; whether there were any.
+fn strings_without_erased(value: &mut Value, is_erased: &dyn Fn(&str) -> bool, nested: usize) -> bool {
+    match value {
+        Value::String(text) => match string_without_erased(text, is_erased, nested) {
+            Some(rest) => *text = rest,
             None => return false,
         },
         Value::Array(all) => {
-            // Each of them, also behind the first one that is cut.
-            return all
-                .iter_mut()
-                .filter_map(|one| strings_without_erased(one, is_erased).then_some(()))
-                .count()
-                > 0;
+            let mut is_cut = false;
+            for one in all {
+                is_cut |= strings_without_erased(one, is_erased, nested);
+            }
+            return is_cut;
         }
         Value::Object(all) => {
-            return all
-                .values_mut()
-                .filter_map(|one| strings_without_erased(one, is_erased).then_some(()))
-                .count()
-                > 0;
+            let mut is_cut = false;
+            for (name, mut one) in std::mem::take(all) {
+                is_cut |= strings_without_erased(&mut one, is_erased, nested);
+                let rest = string_without_erased(&name, is_erased, nested);
+                is_cut |= rest.is_some();
+                all.insert(rest.unwrap_or(name), one);
+            }
+            return is_cut;
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => return false,
-    };
-    *value = Value::String(rest);
+    }
     true
+}
+
+fn string_without_erased(text: &str, is_erased: &dyn Fn(&str) -> bool, nested: usize) -> Option<String> {
+    if is_erased(&tombstone_text(text)) {
+        return Some(FORGOTTEN.to_owned());
+    }
+    without_erased_within(text, is_erased, nested)
 }
 
 /// Returns a text in which its erased longer sentences are replaced; `None` if there are none.

@@ -209,10 +209,13 @@ fn words(content: Option<&Value>) -> Result<(String, bool), String> {
     Ok((own.join("\n"), other))
 }
 
-/// Whether a text is one tag and nothing else: `<image name=[Image #1]>`, `</image>`.
+/// Whether a text is a tag of a picture and nothing else: `<image name=[Image #1]>`, `</image>`.
 fn is_tag(text: &str) -> bool {
     let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>'));
-    inner.is_some_and(|inner| !inner.contains(['<', '>']))
+    inner.is_some_and(|inner| {
+        let name = inner.trim_start_matches('/').split_whitespace().next();
+        name == Some("image") && !inner.contains(['<', '>'])
+    })
 }
 
 /// Returns a text without blocks of ours and elements of the program.

@@ -106,14 +106,20 @@ fn an_erased_sentence_is_cut_out_of_what_surrounds_it() {
     let ack = desk.one(reasoned);
     let kept = desk.get(ack.id).body().unwrap().metadata["reasoning"].clone();
     assert!(kept.contains("They asked for the key.") && !kept.contains("flower pot"), "{kept}");
-    let arguments = serde_json::json!({"body": format!("{SECRET_PLACE} Be careful."), "to": [SECRET_PLACE]});
+    let inner = serde_json::json!({"note": SECRET_PLACE}).to_string();
+    let arguments = serde_json::json!({
+        "body": format!("{SECRET_PLACE} Be careful."), "to": [SECRET_PLACE], SECRET_PLACE: 1, "inner": inner
+    });
     let called = NewEvent {
         metadata: Metadata::from([("arguments".to_owned(), arguments.to_string())]),
-        ..by(Origin::Assistant, "s", &arguments.to_string())
+        ..by(Origin::Assistant, "s", &format!("\n{arguments}"))
     };
     let event = desk.get(desk.one(called).id);
     let stored = event.body().unwrap();
-    let expect = serde_json::json!({"body": "[forgotten] Be careful.", "to": ["[forgotten]"]});
+    let inner = serde_json::json!({"note": "[forgotten]"}).to_string();
+    let expect = serde_json::json!({
+        "body": "[forgotten] Be careful.", "to": ["[forgotten]"], "[forgotten]": 1, "inner": inner
+    });
     for text in [&stored.content, &stored.metadata["arguments"]] {
         assert_eq!(serde_json::from_str::<serde_json::Value>(text).unwrap(), expect);
     }

@@ -67,12 +67,13 @@ fn a_prompt_of_codex_with_a_picture_is_told_once() {
         prompt(1, &[part("<image name=[Image #1]>"), picture, part("</image>"), part(shown)]),
         event(1, shown),
         // A tag that a person typed.
-        prompt(2, &[part("<br>")]),
-        event(2, "<br>"),
+        prompt(2, &[part("<br>"), part("<T>")]),
+        event(2, "<br>\n<T>"),
         prompt(3, &[part("1 < 2"), part("<b>yes</b>")]),
     ]);
     let (desk, skipped) = read("rollout-c.jsonl", Format::Codex, &file);
-    let expect = [format!("user: {shown}"), "user: <br>".to_owned(), "user: 1 < 2\n<b>yes</b>".to_owned()];
+    let expect =
+        [format!("user: {shown}"), "user: <br>\n<T>".to_owned(), "user: 1 < 2\n<b>yes</b>".to_owned()];
     assert_eq!(said(&desk), expect);
     assert!(!skipped.iter().any(SkippedLine::is_broken), "{skipped:?}");
 }
