@@ -166,12 +166,13 @@ impl NotePack {
 
     fn note(&self, text: &str, of: Range<usize>) -> Option<Note> {
         let sentence = text.get(of.clone())?;
-        if self.sign_asks && sentence.trim_end().ends_with(['?', '？']) {
+        let asks = asks(sentence);
+        if self.sign_asks && asks {
             return None;
         }
         let tokens = self.lexicon.tokens(text, of.clone());
         let hit = self.first(&tokens)?;
-        if sentence.trim_end().ends_with(['?', '？']) && hit.from >= short_end(&tokens) {
+        if asks && hit.from >= short_end(&tokens) {
             return None;
         }
         let rule = self.rules.get(hit.tag)?;
@@ -198,6 +199,12 @@ impl NotePack {
         });
         hits.into_iter().min_by_key(|hit| (hit.tag, hit.from))
     }
+}
+
+/// Whether a sentence ends with a question mark, whatever other signs stand there.
+fn asks(sentence: &str) -> bool {
+    let end = sentence.trim_end_matches(|sign: char| !sign.is_alphanumeric() && !matches!(sign, '?' | '？'));
+    end.ends_with(['?', '？'])
 }
 
 /// Most words of a last clause that asks whatever its order: "any news for me?". Source: own choice; a longer one may state

@@ -1,4 +1,6 @@
 //! Classes of the words that were looked up last: most words of a text are among few that return all the time.
+//!
+//! Only words of the built-in lists are kept; others may be private, and must not outlive what was erased.
 
 use std::cell::RefCell;
 use std::hash::Hasher as _;
@@ -34,11 +36,20 @@ impl WordEntry {
         RECENT.with_borrow_mut(|slots| {
             slots.resize(SLOTS, Slot::default());
             let Some(slot) = slots.get_mut(place) else { return Self::look_up(word) };
-            if slot.word() != word.as_bytes() {
-                slot.put(word.as_bytes(), Self::look_up(word));
+            if slot.word() == word.as_bytes() {
+                return slot.entry;
             }
-            slot.entry
+            let entry = Self::look_up(word);
+            if entry.is_listed() {
+                slot.put(word.as_bytes(), entry);
+            }
+            entry
         })
+    }
+
+    /// Whether a list has the word.
+    fn is_listed(self) -> bool {
+        self.listed != WordFlags::NOTHING || self.classes != WordFlags::NOTHING
     }
 
     fn look_up(word: &str) -> Self {
@@ -83,6 +94,9 @@ mod tests {
             assert_eq!((entry.listed, entry.classes), (expect.listed, expect.classes), "{word}");
         }
         assert!(WordEntry::of("new").listed.has(WordFlags::BEGINS));
+        let is_kept =
+            |word: &str| RECENT.with_borrow(|slots| slots.iter().any(|slot| slot.word() == word.as_bytes()));
+        assert!(is_kept("anna") && !is_kept("zelka"), "a word of no list is not kept");
         assert!(size_of::<Slot>() <= 32);
     }
 }

@@ -45,7 +45,14 @@ fn a_note_is_the_sentence_verbatim_with_its_topics() {
 
 #[test]
 fn a_short_clause_with_a_question_mark_asks() {
-    for text in ["Any news for me?", "Minutes of the meeting, any actions for me?", "I prefer tea?"] {
+    for text in [
+        "Any news for me?",
+        "Any news for me?!",
+        "(any news for me?)",
+        "Any news for me? 🙂",
+        "Minutes of the meeting, any actions for me?",
+        "I prefer tea?",
+    ] {
         assert!(preference_notes(&OwnWords::of_text(text)).is_empty(), "{text}");
     }
     for text in ["I prefer tea, any ideas?", "I love hiking so which of the trails should I take?"] {
