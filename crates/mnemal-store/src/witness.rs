@@ -8,6 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mnemal_core::EventId;
 
+/// The count of an ended history: a history that is lost can take erasures with it, and the sum of both must not be the same
+/// again. Source: own choice; no space has as many erasures.
+const HISTORY: u64 = 1 << 32;
+
 /// The newest event that a handle knows.
 #[derive(Debug, Default)]
 pub(crate) struct Witness(Mutex<KnownEvent>);
@@ -17,7 +21,7 @@ struct KnownEvent {
     /// Its position; 0 for none.
     seq: u64,
     id: Option<EventId>,
-    /// Histories that ended so far.
+    /// Histories that ended so far, times [`HISTORY`].
     ended: u64,
 }
 
@@ -31,7 +35,7 @@ impl Witness {
         self.known().seq
     }
 
-    /// Returns how many histories have ended, which counts like as many erasures for readers.
+    /// Returns how many histories have ended, times [`HISTORY`]; it counts like as many erasures for readers.
     pub(crate) fn ended(&self) -> u64 {
         self.known().ended
     }
@@ -49,7 +53,7 @@ impl Witness {
         let mut known = self.known();
         let is_another = known.seq == asked && asked > 0 && found != known.id;
         if is_another {
-            known.ended += 1;
+            known.ended += HISTORY;
         }
         if is_another || seq > known.seq {
             (known.seq, known.id) = (seq, id);
@@ -69,16 +73,16 @@ mod tests {
         assert_eq!(witness.judge(0, None, (0, None)), 0, "an empty log");
         assert_eq!(witness.judge(0, None, (3, a)), 0, "the first events");
         assert_eq!(witness.judge(3, a, (5, b)), 0, "more of them");
-        assert_eq!((witness.seq(), witness.judge(5, a, (7, a))), (5, 1), "another event");
-        assert_eq!((witness.seq(), witness.judge(7, None, (4, b))), (7, 2), "none");
-        assert_eq!((witness.seq(), witness.judge(4, b, (4, b))), (4, 2), "the same again");
+        assert_eq!((witness.seq(), witness.judge(5, a, (7, a))), (5, HISTORY), "another event");
+        assert_eq!((witness.seq(), witness.judge(7, None, (4, b))), (7, 2 * HISTORY), "none");
+        assert_eq!((witness.seq(), witness.judge(4, b, (4, b))), (4, 2 * HISTORY), "the same again");
         witness.saw(9, EventId(7));
-        assert_eq!(witness.judge(4, None, (4, b)), 2, "asked before the newest was known");
-        assert_eq!((witness.seq(), witness.ended()), (9, 2));
+        assert_eq!(witness.judge(4, None, (4, b)), 2 * HISTORY, "asked before the newest was known");
+        assert_eq!((witness.seq(), witness.ended()), (9, 2 * HISTORY));
         witness.saw(8, EventId(8));
         assert_eq!(
             witness.judge(9, Some(EventId(7)), (9, Some(EventId(7)))),
-            2,
+            2 * HISTORY,
             "an older event says nothing"
         );
     }

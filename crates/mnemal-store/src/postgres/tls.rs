@@ -19,7 +19,11 @@ use tokio_rustls::{TlsConnector, client};
 /// only where it says `sslmode=require`. An encrypted connection is to the server that its certificate names, or fails.
 pub(super) fn settle(config: &mut Config) {
     if config.get_ssl_mode() == SslMode::Prefer {
-        let mode = if config.get_hosts().iter().all(is_here) { SslMode::Disable } else { SslMode::Require };
+        // Where an address is given beside the name, it is what is connected to.
+        let (hosts, addresses) = (config.get_hosts(), config.get_hostaddrs());
+        let is_named = !(hosts.is_empty() && addresses.is_empty());
+        let is_local = hosts.iter().all(is_here) && addresses.iter().all(IpAddr::is_loopback);
+        let mode = if is_named && is_local { SslMode::Disable } else { SslMode::Require };
         config.ssl_mode(mode);
     }
 }
@@ -145,6 +149,8 @@ mod tests {
         check("postgres://u@db.example.org/d", SslMode::Require);
         check("postgres://u@127.0.0.1,10.0.0.7/d", SslMode::Require);
         check("postgres://u@10.0.0.7/d?sslmode=disable", SslMode::Disable);
+        check("hostaddr=10.0.0.7 user=u dbname=d", SslMode::Require);
+        check("postgres://u@localhost/d?hostaddr=10.0.0.7", SslMode::Require);
         check("postgres://u@127.0.0.1/d", SslMode::Disable);
         check("postgres://u@localhost/d?sslmode=require", SslMode::Require);
         #[cfg(unix)]

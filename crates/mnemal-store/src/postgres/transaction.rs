@@ -33,7 +33,8 @@ pub(super) enum Beginning {
 
 impl Beginning {
     fn text(self, space: i64) -> String {
-        let begin = format!("begin; set local mnemal.space = '{space}'");
+        // What waits for a lock must read what its holder wrote, whatever level the server has by default.
+        let begin = format!("begin isolation level read committed; set local mnemal.space = '{space}'");
         match self {
             Self::Locked => format!(
                 "{begin}; set local lock_timeout = {PATIENCE}; select 1 from space where space_id = {space} for update"

@@ -20,11 +20,12 @@ const PAGE: usize = 1_000;
 /// Blocks read at once by a search. Source: own default, about four megabytes.
 const BLOCKS: usize = 16;
 /// Remains that no statement reaches.
-const RESIDUAL: [&str; 4] = [
+const RESIDUAL: [&str; 5] = [
     "row versions in the files of the database, until a vacuum and new rows overwrite them",
     "the write-ahead log and its archives, as long as the operator keeps them",
     "replicas, backups, exports and other copies that were made before",
     "snapshots of the file system and worn blocks of the disk",
+    "rows of the derived layers, which are erased and not searched again for the words",
 ];
 
 #[async_trait]
