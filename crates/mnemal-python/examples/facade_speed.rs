@@ -1,4 +1,4 @@
-//! Times the facade of Rust on the loop of `integrations/python/benches/embedded_speed.py`: `facade_speed FOLDER`.
+//! Times the facade of Rust on the loop of `benches/peers/embedded_speed.py`: `facade_speed FOLDER`.
 //!
 //! `FOLDER` holds `texts.json` and `questions.json`, lists of strings; it prints milliseconds as JSON.
 #![expect(clippy::print_stdout, reason = "a program prints its findings")]

@@ -110,10 +110,14 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        let Some(running) = self.take() else { return };
-        if self.open.is_own() {
+        let is_own = self.open.is_own();
+        // No other thread holds the lock: this is the last use.
+        let Some(running) = self.running.get_mut().unwrap_or_else(PoisonError::into_inner).take() else {
+            return;
+        };
+        if is_own {
             // What was acknowledged is safe, and nobody is there to be told of an error.
-            let _closed = running.stop();
+            let _closed = Python::attach(|py| py.detach(|| running.stop()));
         } else {
             // Its threads exist in the other process only, and nothing can wait for them here.
             std::mem::forget(running);
@@ -123,8 +127,7 @@ impl Drop for Engine {
 
 /// Returns the exception for a memory of another process.
 fn forked(py: Python<'_>) -> PyErr {
-    let hint =
-        "Open a memory after the fork, or close it before; or start processes with the method `spawn`.";
+    let hint = "Close every memory before a fork, or start processes with the method `spawn`.";
     problem(py, (0, "forked"), "this process was forked while a memory was open", hint)
 }
 

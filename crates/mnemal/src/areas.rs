@@ -26,8 +26,9 @@ pub struct SummariesHandle<'a> {
     pub(crate) memory: &'a Memory,
 }
 
-/// Administration: health, receipts and their explanation, exports and backups, scope and secondary spaces. Made by
-/// [`Memory::admin`].
+/// The rest: engine and scope, health and counts, receipts and their explanation, exports and backups, secondary spaces, and
+/// parts for hosts that assemble prompts themselves (vectors of questions, fences, fragments). It is no boundary: whoever has a
+/// memory has all of it. Made by [`Memory::admin`].
 #[derive(Clone, Copy, Debug)]
 pub struct AdminHandle<'a> {
     pub(crate) memory: &'a Memory,

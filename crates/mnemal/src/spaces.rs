@@ -405,10 +405,11 @@ impl Spaces {
     }
 
     fn has(&self, space: &SpaceId) -> bool {
-        match &self.inner.embedded {
+        let is_there = || match &self.inner.embedded {
             Some(embedded) => embedded == space,
-            None => self.knows(space) && self.inner.folder.has(space),
-        }
+            None => self.inner.folder.has(space),
+        };
+        self.knows(space) && is_there()
     }
 
     async fn engine(&self, space: &SpaceId) -> Result<Engine> {

@@ -1,4 +1,4 @@
-//! Bill of materials: the crates whose code is in the program, in the form `CycloneDX`.
+//! Bill of materials: the crates whose code is in the program and in the module for Python, in the form `CycloneDX`.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -12,7 +12,8 @@ const PROGRAM: &str = "mnemal-cli";
 
 /// Writes the bill of the program's platform.
 pub(super) fn make(parts: &Parts) -> Result<Vec<Entry>> {
-    let crates = dependencies::of_program(&parts.root, parts.target.triple())?;
+    let list = if parts.module.is_some() { dependencies::of_all } else { dependencies::of_program };
+    let crates = list(&parts.root, parts.target.triple())?;
     let bill = bill(&parts.version, &crates);
     Ok(vec![Entry::file(format!("{}.cdx.json", parts.archive()), format!("{bill:#}\n"))])
 }
