@@ -115,19 +115,23 @@ interface PageOf<T> {
 
 /** Loads a list page by page. */
 export function usePages<T>(request: ((cursor?: string) => Promise<PageOf<T>>) | undefined, inputs: unknown[]) {
-  const [more, setMore] = useState<PageOf<T>>({ items: [] });
+  const [more, setMore] = useState<PageOf<T>[]>([]);
   const [error, setError] = useState<Refusal>();
   const first = useLoad(request && (() => request()), inputs);
+  // A page that comes after the list has changed belongs to the old list.
+  const current = useRef(first.data);
+  current.current = first.data;
   useEffect(() => {
-    setMore({ items: [] });
+    setMore([]);
     setError(undefined);
   }, [first.data]);
-  const next = more.items.length > 0 ? more.next_cursor : first.data?.next_cursor;
+  const next = (more.at(-1) ?? first.data)?.next_cursor;
   const loadMore = async () => {
     if (!request || !next) return;
+    const list = current.current;
     try {
       const page = await request(next);
-      setMore((before) => ({ ...page, items: [...before.items, ...page.items] }));
+      if (list === current.current) setMore((before) => [...before, page]);
     } catch (failed) {
       setError(refusal(failed));
     }
@@ -135,8 +139,8 @@ export function usePages<T>(request: ((cursor?: string) => Promise<PageOf<T>>) |
   return {
     ...first,
     error: first.error ?? error,
-    items: first.data && [...first.data.items, ...more.items],
-    gaps: first.data?.gaps ?? [],
+    items: first.data && [first.data, ...more].flatMap((page) => page.items),
+    gaps: [first.data, ...more].flatMap((page) => page?.gaps ?? []),
     loadMore: next ? loadMore : undefined,
   };
 }

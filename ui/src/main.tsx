@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { Caller, Space } from '../../integrations/typescript/src/operations';
 import { LOGGED_OUT, api, refusal, useLive, useLoad, type Refusal } from './api';
-import { Field, Loading, Problem } from './parts';
+import { Action, Field, Loading, Problem } from './parts';
 import { Record } from './record';
 import { link, read, setParams, useRoute } from './route';
 import './style.css';
@@ -87,7 +87,10 @@ function App() {
   const [error, setError] = useState<Refusal>();
   useEffect(() => {
     const code = takeCode();
-    const begin = code ? api.login({ code }) : api.loginGet();
+    // With a code that was used before, the session that it began may still be there.
+    const begin = code
+      ? api.login({ code }).catch((failed: unknown) => api.loginGet().catch(() => Promise.reject(failed)))
+      : api.loginGet();
     begin.then(setCaller, (failed: unknown) => {
       const refused = refusal(failed);
       setCaller(null);
@@ -143,9 +146,12 @@ function Frame({ caller, logOut }: { caller: Caller; logOut: () => void }) {
           {caller.id}
         </span>
         {caller.id !== 'open' && (
-          <button type="button" onClick={() => void api.logout().finally(logOut)}>
+          <Action work={async () => {
+            await api.logout();
+            logOut();
+          }}>
             Log out
-          </button>
+          </Action>
         )}
       </header>
       <div class="frame">

@@ -135,7 +135,7 @@ export function Record({ space, id, recall, close }: {
             ))}
             {told.weighing && (
               <p class="meta">
-                Weighed with {told.weighing.claims} claims from {told.weighing.voices} voices; {told.weighing.values}{' '}
+                {told.weighing.claims} claims by {told.weighing.voices} speakers; {told.weighing.values}{' '}
                 different values.
               </p>
             )}

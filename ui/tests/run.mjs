@@ -295,10 +295,10 @@ test('the log leads to what was derived from it, and what is held back is let be
     await page.locator('.log button').first().click();
     await page.getByText('Held back by the rule').waitFor();
     assert.deepEqual(await violations(page), []);
-    await page.getByRole('button', { name: 'Let it be used' }).click();
+    await page.getByRole('button', { name: 'Release' }).click();
     await page.getByText('It may be used from now on.').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByRole('button', { name: 'Let it be used' }).waitFor();
+    await page.getByRole('button', { name: 'Release' }).waitFor();
   });
 });
 
@@ -308,7 +308,7 @@ test('two names are merged, and taken apart again', async () => {
   await open({}, async (page) => {
     await page.goto(at('graph?center=Grenoble'));
     await page.waitForSelector('.graph .node');
-    await page.getByText('The same as another?').click();
+    await page.getByText('Merge with another entity').click();
     await page.getByLabel('Grenoble is').selectOption({ label: 'Paris' });
     await page.getByRole('button', { name: 'Merge', exact: true }).click();
     const undo = page.getByRole('button', { name: 'Undo' });
@@ -356,7 +356,7 @@ test('a key is made, shown once and revoked', async () => {
   await open({}, async (page) => {
     await show(page, 'ops');
     await page.getByLabel('Name').fill('ci');
-    await page.getByRole('button', { name: 'Make' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     assert.match(await page.getByLabel('New key').textContent(), /^mnk_/);
     await page.getByRole('button', { name: 'Revoke…' }).click();
     await page.getByRole('button', { name: 'Revoke for good' }).click();
@@ -385,7 +385,7 @@ test('a key that may only read sees nothing that changes something', async () =>
     await page.goto(at('memories'));
     await page.locator('.row-button').first().click();
     await page.waitForSelector('.said.big');
-    for (const name of ['Edit', 'Confirm', 'Archive', 'It is wrong', 'Forget…']) {
+    for (const name of ['Edit', 'Confirm', 'Archive', 'Reject', 'Forget…']) {
       assert.equal(await page.getByRole('button', { name }).count(), 0, name);
     }
     await page.goto(at('ops'));
@@ -434,12 +434,12 @@ test('every view is reached and used with the keyboard alone', async () => {
     await page.keyboard.type('Ada');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.hit');
-    await press("document.activeElement.textContent === 'where it comes from'");
+    await press("document.activeElement.textContent === 'source'");
     await page.keyboard.press('Enter');
     await page.waitForSelector('dialog mark');
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => !document.querySelector('dialog'));
-    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'where it comes from', 'the focus comes back');
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'source', 'the focus comes back');
     for (const name of ['Memories', 'Timeline', 'Graph']) {
       await press(`document.activeElement.textContent === '${name}'`, 200);
       await page.keyboard.press('Enter');

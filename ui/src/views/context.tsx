@@ -76,7 +76,7 @@ function Lines({ space, section, receipt }: { space: string; section: Section; r
               )}{' '}
               ·{' '}
               <RecordLink id={line.id} receipt={receipt}>
-                the sentence
+                source
               </RecordLink>
             </span>
           </li>
@@ -152,7 +152,6 @@ function Verify({ space, context }: { space: string; context: Context }) {
 export function ContextPreview({ space, params }: View) {
   const asked = params.get('q') ?? '';
   const budget = Number(params.get('budget')) || BUDGET;
-  const session = params.get('session') ?? '';
   const [query, setQuery] = useState(asked);
   const [tokens, setTokens] = useState(String(budget));
   const [isCompared, compare] = useState(false);
@@ -166,10 +165,10 @@ export function ContextPreview({ space, params }: View) {
   const request = () =>
     measure(() =>
       api.context(space, {
-        query: asked || null, budget_tokens: budget, session: session || null, explain: true, skip_injected: Boolean(session),
+        query: asked || null, budget_tokens: budget, explain: true,
       }),
     );
-  const load = useLoad(isAsked ? request : undefined, [space, asked, budget, session, isAsked]);
+  const load = useLoad(isAsked ? request : undefined, [space, asked, budget, isAsked]);
   return (
     <>
       <form
@@ -180,14 +179,11 @@ export function ContextPreview({ space, params }: View) {
           setParams({ q: query.trim(), budget: tokens === String(BUDGET) ? undefined : tokens });
         }}
       >
-        <Field label="What the turn is about">
+        <Field label="Query">
           <input type="search" value={query} autofocus onInput={(event) => setQuery(event.currentTarget.value)} />
         </Field>
         <Field label="Budget in tokens">
           <input type="number" min={50} max={100000} value={tokens} onInput={(event) => setTokens(event.currentTarget.value)} />
-        </Field>
-        <Field label="Conversation">
-          <input value={session} placeholder="none" onChange={(event) => setParams({ session: event.currentTarget.value })} />
         </Field>
         <button class="primary">Assemble</button>
       </form>
@@ -242,7 +238,7 @@ export function ContextPreview({ space, params }: View) {
                       <span class="meta">
                         <Badge tone="warn">{reason(one)}</Badge> {one.kind}, considered for {one.section} ·{' '}
                         <RecordLink id={one.id} receipt={context.recall_id}>
-                          the sentence
+                          source
                         </RecordLink>
                       </span>
                     </li>

@@ -39,10 +39,10 @@ export function Graph({ space, params, tick, caller }: View) {
           setQ(text.trim());
         }}
       >
-        <Field label="Whom or what">
+        <Field label="Entity">
           <input type="search" value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </Field>
-        <Select label="How far" value={depth} options={[['1', '1 step'], ['2', '2 steps']]}
+        <Select label="Depth" value={depth} options={[['1', '1 step'], ['2', '2 steps']]}
           set={(value) => setParams({ depth: value === '1' ? undefined : value })} />
         <button>Search</button>
       </form>
@@ -262,7 +262,7 @@ function Merge({ space, entity, all, changed }: {
   };
   return (
     <details class="versions">
-      <summary>The same as another?</summary>
+      <summary>Merge with another entity</summary>
       <div class="row end">
         <Select label={`${entity.name} is`} value={into} set={setInto}
           options={[['', 'choose…'], ...others.map((one): [string, string] => [one.id, one.name])]} />

@@ -15,7 +15,7 @@ const KINDS: Array<[string, string]> = [
   ['tool', 'tools'], ['insight', 'insights'],
 ];
 const STATUSES: Array<[string, string]> = [
-  ['', 'active'], ['candidate', 'waits for you'], ['archived', 'archived'], ['superseded', 'superseded'],
+  ['', 'active'], ['candidate', 'to review'], ['archived', 'archived'], ['superseded', 'superseded'],
   ['rejected', 'rejected'], ['expired', 'expired'], ['all', 'all'],
 ];
 /** Memories of a page. */
@@ -141,7 +141,7 @@ function Detail({ space, id, tick, changed, done, caller }: {
             <dl class="facts">
               {memory.key && <Row name="Key">{memory.key}</Row>}
               <Row name="Version">{memory.version}</Row>
-              <Row name="Basis">{memory.basis === 'told' ? 'somebody said so' : 'inferred'}</Row>
+              <Row name="Basis">{memory.basis === 'told' ? 'stated' : 'inferred'}</Row>
               <Row name="Confidence">
                 <Meter value={memory.confidence} label="confidence" />
               </Row>
@@ -154,7 +154,7 @@ function Detail({ space, id, tick, changed, done, caller }: {
                 </Row>
               )}
               {memory.speaker && <Row name="Said by">{memory.speaker}</Row>}
-              {memory.user && <Row name="Whose">{memory.user}</Row>}
+              {memory.user && <Row name="User">{memory.user}</Row>}
               {memory.tags.length > 0 && (
                 <Row name="Tags">
                   {memory.tags.map((tag) => (
@@ -186,7 +186,7 @@ function Detail({ space, id, tick, changed, done, caller }: {
                 )}
                 {memory.status !== 'rejected' && (
                   <Action work={then('Rejected; it can be restored.', () => api.memoryReject(space, memory.id))}>
-                    It is wrong
+                    Reject
                   </Action>
                 )}
               </div>

@@ -111,7 +111,7 @@ function Dream({ space, changed }: { space: string; changed: () => void }) {
             }
           }}
         >
-          Bring everything up to date
+          Consolidate now
         </Action>
       </div>
       {done && (
@@ -144,7 +144,7 @@ function Dream({ space, changed }: { space: string; changed: () => void }) {
 
 /** Formats of an import, by the name that the server knows. */
 const FORMATS: Array<[string, string]> = [
-  ['auto', 'find out'], ['chatgpt', 'ChatGPT export'], ['claude', 'Claude export'], ['claude-code', 'Claude Code'],
+  ['auto', 'detect'], ['chatgpt', 'ChatGPT export'], ['claude', 'Claude export'], ['claude-code', 'Claude Code'],
   ['codex', 'Codex'], ['openai', 'OpenAI messages'], ['mem0', 'mem0'], ['mcp-memory', 'MCP memory server'],
   ['neutral', 'neutral JSON lines'],
 ];
@@ -272,7 +272,7 @@ function Keys({ space }: { space: string }) {
         <Select label="Right" value={right} set={setRight} options={[['read', 'read'], ['write', 'write'], ['erase', 'erase']]} />
         <Select label="For" value={kind} set={setKind} options={[['agent', 'an agent'], ['app', 'a program of the user']]} />
         <Action work={create} isOff={!name.trim()}>
-          Make
+          Create key
         </Action>
       </div>
       {issued && (

@@ -63,7 +63,7 @@ function HitRow({ hit, place, most, places }: { hit: Hit; place: number; most: n
         <Trust trust={hit.trust} /> {hit.kind} · {hit.found_by} · <Time at={hit.occurred_at} />
         {hit.space && <> · from {hit.space}</>}
         {hit.quarantined && <Badge tone="bad">held back: {hit.quarantined}</Badge>} ·{' '}
-        <RecordLink id={hit.id}>where it comes from</RecordLink>
+        <RecordLink id={hit.id}>source</RecordLink>
       </p>
       <details>
         <summary>What the score is made of</summary>
@@ -124,7 +124,7 @@ function OmittedLine({ space, omitted }: { space: string; omitted: Omitted }) {
       <Words space={space} id={omitted.id} />
       <p class="meta">
         <Badge tone="warn">{reason(omitted)}</Badge> considered for {omitted.section} ·{' '}
-        <RecordLink id={omitted.id}>where it comes from</RecordLink>
+        <RecordLink id={omitted.id}>source</RecordLink>
       </p>
     </li>
   );

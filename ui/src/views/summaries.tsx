@@ -54,7 +54,7 @@ export function Summaries({ space, tick }: View) {
               </p>
               <p class="meta">
                 weight now <Meter value={one.weight} label="weight" /> ·{' '}
-                <RecordLink id={one.id}>whose words</RecordLink>
+                <RecordLink id={one.id}>source</RecordLink>
               </p>
             </li>
           ))}

@@ -17,7 +17,7 @@ const ROLES: Array<[string, string]> = [
   ['', 'all'], ['user', 'user'], ['assistant', 'agent'], ['tool', 'tool'], ['document', 'document'], ['decision', 'decision'],
 ];
 const SHOWS: Array<[string, string]> = [
-  ['', 'what counts'], ['all', 'also erased and held back'], ['held', 'held back only'],
+  ['', 'active events'], ['all', 'also erased and held back'], ['held', 'held back only'],
 ];
 
 export function Timeline({ space, params, tick, caller }: View) {
@@ -38,7 +38,7 @@ export function Timeline({ space, params, tick, caller }: View) {
             ...(session && !sessions.items?.some((one) => one.id === session) ? [[session, session] as [string, string]] : []),
             ...(sessions.items ?? []).map((one): [string, string] => [one.id, `${one.id} (${number(one.event_count)})`]),
           ]} />
-        <Select label="Who speaks" value={role} options={ROLES} set={(value) => setParams({ role: value })} />
+        <Select label="Role" value={role} options={ROLES} set={(value) => setParams({ role: value })} />
         <Select label="Show" value={show} options={SHOWS} set={(value) => setParams({ show: value })} />
         <Field label="From">
           <input type="date" value={since} onChange={(event) => setParams({ since: event.currentTarget.value })} />
@@ -49,7 +49,7 @@ export function Timeline({ space, params, tick, caller }: View) {
       <div class={`master ${chosen ? 'has-detail' : ''}`}>
         <section aria-label="Events">
           <Problem error={events.error} again={events.reload} />
-          {shown?.length === 0 && <Empty>{show === 'held' ? 'Nothing is held back.' : 'Nothing was said here.'}</Empty>}
+          {shown?.length === 0 && <Empty>{show !== 'held' ? 'No event is here.' : events.loadMore ? 'None of the events loaded so far is held back.' : 'Nothing is held back.'}</Empty>}
           <ol class="list rows log">
             {shown?.map((event) => (
               <li key={event.id}>
@@ -157,7 +157,7 @@ function Release({ space, id, changed }: { space: string; id: string; changed: (
     setDecision('');
     changed();
   };
-  if (!decision) return <Action work={release}>Let it be used</Action>;
+  if (!decision) return <Action work={release}>Release</Action>;
   return (
     <span role="status">
       It may be used from now on. <Action work={undo}>Undo</Action>

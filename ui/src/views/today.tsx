@@ -87,7 +87,7 @@ export function Today({ space, tick, caller }: View) {
                       )}
                       <p class="meta">
                         <Badge tone={change.change === 'believed' ? 'good' : 'warn'}>{change.change}</Badge> {change.kind}{' '}
-                        · <Time at={change.at} /> · <RecordLink id={change.id}>why</RecordLink>
+                        · <Time at={change.at} /> · <RecordLink id={change.id}>source</RecordLink>
                       </p>
                     </li>
                   ))}
@@ -98,11 +98,11 @@ export function Today({ space, tick, caller }: View) {
         </section>
         <div>
           <section>
-            <h2>Waits for you</h2>
+            <h2>To review</h2>
             <LoadView load={waiting}>
               {({ items }) =>
                 items.length === 0 ? (
-                  <Empty>Nothing waits for a decision.</Empty>
+                  <Empty>Nothing is to be reviewed.</Empty>
                 ) : (
                   <ul class="list">
                     {items.map((memory) => (
@@ -111,14 +111,15 @@ export function Today({ space, tick, caller }: View) {
                         <p class="meta">
                           <Trust trust={memory.trust} /> <Time at={memory.created_at} /> ·{' '}
                           <a href={link(space, 'memories', { id: memory.id, status: 'candidate' })}>open</a> ·{' '}
-                          <RecordLink id={memory.id}>whose words</RecordLink>
+                          <RecordLink id={memory.id}>source</RecordLink>
                         </p>
                         {mayDecide && (
                           <div class="row">
                             <Action work={decide(() => confirm(space, memory))} isOff={!canConfirm}>
-                              It is so
+                              Confirm
                             </Action>
-                            <Action work={decide(() => api.memoryReject(space, memory.id))}>It is wrong</Action>
+                            {!canConfirm && <span class="muted">Confirming needs HTTPS or localhost.</span>}
+                            <Action work={decide(() => api.memoryReject(space, memory.id))}>Reject</Action>
                           </div>
                         )}
                       </li>

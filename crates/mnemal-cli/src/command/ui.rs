@@ -43,12 +43,13 @@ fn show(url: &str, code: &str, call: &Ui, output: &Output) -> Result<()> {
     if call.print {
         return output.print(&link);
     }
-    output.say(&format!("opening {url}/ui/"));
-    if !open(&link) {
-        output.talk("no browser could be opened; open this link within a minute:");
-        output.print(&link)?;
-    }
-    Ok(())
+    // A program that opens links may itself find no browser, and says so too late.
+    output.talk(if open(&link) {
+        "opening the web UI; if no browser comes, open this link within a minute:"
+    } else {
+        "no browser could be opened; open this link within a minute:"
+    });
+    output.print(&link)
 }
 
 /// Opens a link in the browser of the person; returns whether there is a program that does it.
