@@ -167,6 +167,10 @@ async fn another_event_at_the_head_is_another_history() {
     raw.run("update event set id = zeroblob(16) where seq = 2").await.unwrap();
     raw.close().await.unwrap();
     let after = store.mark().await.unwrap();
-    assert_eq!((after.head, after.forgets), (before.head, before.forgets + 1));
+    assert_eq!(after.head, before.head);
+    assert!(
+        after.forgets > before.forgets + u64::from(u32::MAX),
+        "more than erasures that the history lost could add"
+    );
     assert_eq!(store.mark().await.unwrap(), after, "once");
 }
