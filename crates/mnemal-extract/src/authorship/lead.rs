@@ -279,9 +279,10 @@ fn is_about_text(
     let is_of_other = is_question
         && (is_of_person && !cues.has_any(&[Cue::Compose, Cue::Answer])
             || cues.has(Cue::Work) && cues.has(Cue::Person));
+    // "I found this on a dating site and nearly died": what the user did with it tells that it is not the user's.
+    let shows = cues.has(Cue::This) && words.len() <= 2 * LONGEST_TITLE;
     let is_seen = sentences.is_some()
-        && is_short
-        && !is_self
+        && (is_short && !is_self || shows)
         && cues.has(Cue::Seen)
         && cues.has_any(&[Cue::Person, Cue::Platform, Cue::Genre]);
     is_at_work || is_whole || is_of_other || is_seen || cues.has(Cue::Point) && !is_self
