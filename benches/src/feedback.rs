@@ -78,8 +78,10 @@ impl JudgedHalf {
                 labels.remove(&exchange.id).with_context(|| format!("no label for {}", exchange.id))?;
             let known = earlier.entry(exchange.dialogue.clone()).or_default();
             let assistant = Some(exchange.assistant.as_str()).filter(|text| !text.is_empty());
-            let found =
+            let mut found =
                 feedback(Turn { user: &OwnWords::of_text(&exchange.user), assistant, earlier: known });
+            // No wish by itself.
+            found.retain(|one| !one.is_slot_change());
             known.extend(found.iter().cloned());
             rows.push((exchange, label, found));
         }
@@ -206,7 +208,8 @@ pub fn false_learnings(folder: &Path) -> Result<Value> {
         }
         let assistant =
             same.filter(|before| before.speaker != turn.speaker).map(|before| before.text.as_str());
-        let found = feedback(Turn { user: &OwnWords::of_text(&turn.text), assistant, earlier: &earlier });
+        let mut found = feedback(Turn { user: &OwnWords::of_text(&turn.text), assistant, earlier: &earlier });
+        found.retain(|one| !one.is_slot_change());
         let mut weighed: HashSet<Key> = HashSet::new();
         for one in &found {
             *signals.entry(one.act.as_str()).or_default() += 1;

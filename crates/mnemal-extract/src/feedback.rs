@@ -14,6 +14,7 @@ pub(crate) mod scope;
 mod score;
 mod signals;
 mod subject;
+mod wish;
 mod word_class;
 
 use std::sync::OnceLock;
@@ -24,6 +25,9 @@ use mnemal_text::{Language, sentences};
 pub use kinds::{Aspect, FeedbackAct, Irritation, Polarity};
 pub use permission::{only_states, requires_user_permission};
 pub use signals::{FeedbackExample, feedback_examples, feedback_signals};
+
+use self::wish::SLOT_CHANGE;
+pub use self::wish::{is_weighed_wish, wish_slot, wish_works};
 
 use self::echo::Echo;
 use self::level::{AGAIN_POINTS, Cues};
@@ -97,9 +101,20 @@ impl Feedback {
         is_complaint(self.act) && earlier.iter().any(is_same)
     }
 
+    /// Whether it is a wish only in the place of an earlier one about the same thing: "on repasse aux euros".
+    pub fn is_slot_change(&self) -> bool {
+        is_slot_change(&self.rule)
+    }
+
     fn as_repeat(&self) -> Feedback {
         Feedback { act: FeedbackAct::Repeat, is_explicit: false, ..self.clone() }
     }
+}
+
+/// Whether a rule finds wishes that hold only in the place of earlier ones about the same thing.
+#[must_use]
+pub fn is_slot_change(rule: &RuleId) -> bool {
+    rule.as_str().ends_with(SLOT_CHANGE)
 }
 
 /// Returns the feedback in a message, by position.
@@ -108,7 +123,49 @@ impl Feedback {
 /// Quoted, pasted and reported words are skipped, and so are statements about the world and about the user's life.
 #[must_use]
 pub fn feedback(turn: Turn<'_>) -> Vec<Feedback> {
-    pack_of(turn).map(|pack| read(pack, turn)).unwrap_or_default()
+    let mut found = pack_of(turn).map(|pack| read(pack, turn)).unwrap_or_default();
+    add_wishes(turn, &mut found);
+    found
+}
+
+/// Adds the wishes that no rule states, of sentences in which none gives an explicit one.
+fn add_wishes(turn: Turn<'_>, found: &mut Vec<Feedback>) {
+    let Some(rules) = pack_of(turn) else { return };
+    if is_dictation(rules, turn) {
+        return;
+    }
+    let asked = PrecedingMessage::of(turn.assistant);
+    let answers = asked != PrecedingMessage::Nothing;
+    for sentence in sentences(turn.words()) {
+        let range = sentence.range();
+        let is_here = |one: &Feedback| range.contains(&(one.span.start as usize));
+        let is_told = |one: &Feedback| {
+            is_here(one) && (one.is_explicit || one.act != FeedbackAct::Preference && answers)
+        };
+        if found.iter().any(is_told) {
+            continue;
+        }
+        let Some(wish) = wish::wish(turn.words(), range.clone(), asked) else { continue };
+        if is_closed(rules, turn, range.clone(), wish.span) {
+            continue;
+        }
+        match found.iter_mut().find(|one| is_here(one)) {
+            Some(_) if wish.is_slot_change() => {}
+            Some(preference) if preference.act == FeedbackAct::Preference => preference.is_explicit = true,
+            _ => {
+                found.retain(|one| !is_here(one));
+                found.push(wish);
+            }
+        }
+    }
+    found.sort_by_key(|one| one.span.start);
+}
+
+/// Whether words of a sentence do not count: they are reported, or no prose.
+fn is_closed(pack: &Pack, turn: Turn<'_>, range: std::ops::Range<usize>, words: Span) -> bool {
+    let line = Line { tokens: pack.lexicon.tokens(turn.words(), range.clone()), span: range };
+    let scope = Scope::of(pack, turn, &line);
+    scope.is_closed || scope.is_reported_before(&line.tokens, words.start as usize)
 }
 
 /// Returns the pack of the language of a message.

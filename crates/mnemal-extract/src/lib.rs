@@ -47,7 +47,8 @@ pub use dates::{Anchor, DateRules, PackLine, TimeBias, TimeExpression, dates, nu
 pub use extractor::{RuleExtractor, is_role_word};
 pub use feedback::{
     Aspect, Feedback, FeedbackAct, FeedbackExample, Irritation, Polarity, Turn, feedback, feedback_examples,
-    feedback_signals, only_states, requires_user_permission,
+    feedback_signals, is_slot_change, is_weighed_wish, only_states, requires_user_permission, wish_slot,
+    wish_works,
 };
 pub use gates::{Gates, gates};
 pub use label::{SpeakerLabel, speaker_label, speaker_voice};

@@ -292,10 +292,9 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
     }
     let place = place_of(text);
     let Some(pack) = packs().get(place) else { return Vec::new() };
-    let is_short = text.split_whitespace().take(SHORT + 1).count() <= SHORT;
     // A text of unknown language is taken for English, or for a language with the same function words.
     let is_told = || place > 0 && crate::language::telling_words(text, &pack.language) >= TELLING;
-    let may_be_other = is_short && crate::language::by_script(text).is_none() && !is_told();
+    let may_be_other = is_short(text) && crate::language::by_script(text).is_none() && !is_told();
     let all: Vec<Range<usize>> = sentences(text).into_iter().map(|sentence| sentence.range()).collect();
     let read = |(at, of): (usize, &Range<usize>)| {
         let before = || at.checked_sub(1).and_then(|at| all.get(at)).cloned();
@@ -311,6 +310,10 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
 
 /// Most words of a text of uncertain language. Source: own choice.
 const SHORT: usize = 12;
+
+fn is_short(text: &str) -> bool {
+    text.split_whitespace().take(SHORT + 1).count() <= SHORT
+}
 
 /// Words unique to one language that determine the language of a short text. Source: own choice; a single one may be a name, or
 /// from a language without a pack.
@@ -329,10 +332,18 @@ pub fn duration(sentence: &str, anchor: &Anchor<'_>) -> Duration {
     }
 }
 
-/// Whether a text denies or forbids something: "no tables", "never on Sundays".
+/// Whether a text denies or forbids something: "no tables", "never on Sundays". A few words without a sure language are read in
+/// every one.
 #[must_use]
 pub fn denies(text: &str) -> bool {
-    pack_of(text).is_some_and(|pack| pack.denies(text))
+    let place = place_of(text);
+    let denies = |pack: &LifecyclePack| pack.denies(text);
+    let is_known = |pack: &&LifecyclePack| crate::language::telling_words(text, &pack.language) > 0;
+    match packs().get(place).filter(is_known) {
+        Some(pack) => denies(pack),
+        None if crate::language::by_script(text).is_none() && is_short(text) => packs().iter().any(denies),
+        None => packs().get(place).is_some_and(denies),
+    }
 }
 
 /// Returns the content words that name the subject of a preference or habit, folded: without words of wishing, liking,

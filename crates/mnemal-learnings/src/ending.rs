@@ -19,6 +19,11 @@ const FEWEST: usize = 2;
 /// Common letters of two words of one root: allergy, allergic. Source: own choice.
 const ROOT: usize = 6;
 
+/// Least letters of a stem that can begin a compound. Source: own choice; shorter ones begin too many other words.
+const PART: usize = 4;
+/// Signs that part a statement.
+const PARTS: [char; 9] = [',', ';', '.', '!', ':', '，', '。', '；', '！'];
+
 /// An ending of earlier statements.
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
@@ -131,7 +136,7 @@ impl Ending {
             return self.words.iter().any(|other| other.contains(word) || word.contains(other.as_str()));
         }
         let ended = self.stems(&self.words.join(" "));
-        self.stems(word).iter().all(|stem| ended.iter().any(|other| is_same_word(stem, other)))
+        self.stems(word).iter().all(|stem| ended.iter().any(|other| self.is_same(stem, other)))
     }
 
     /// Whether all words that name a statement's subject are among the ending's words.
@@ -141,7 +146,10 @@ impl Ending {
             let is_part = |other: &String| other.contains(word.as_str());
             if word.chars().any(is_sign) { self.words.iter().any(is_part) } else { self.has(word) }
         };
-        !named.is_empty() && named.iter().all(is_held)
+        let holds = |words: &[String]| !words.is_empty() && words.iter().all(is_held);
+        // What stands beside the state in a longer statement need not be said again: "I'm allergic to bees, so the doctor says".
+        let states = |clause: &&str| self.stems(clause).len() > subject_words(clause).len();
+        holds(&named) || statement.split(PARTS).filter(states).any(|clause| holds(&subject_words(clause)))
     }
 
     fn is_side_of(&self, row: &Learning) -> bool {
@@ -174,7 +182,7 @@ impl Ending {
             return false;
         }
         let (ended, said) = (self.stems(&words.join(" ")), self.stems(&folded));
-        let holds = |all: &[String], word: &String| all.iter().any(|other| is_same_word(word, other));
+        let holds = |all: &[String], word: &String| all.iter().any(|other| self.is_same(word, other));
         let is_narrower = || {
             self.side == EndedSide::Leave
                 && said.len() >= FEWEST
@@ -182,6 +190,13 @@ impl Ending {
         };
         let is_named = !ended.is_empty() || !signs.is_empty();
         is_named && (ended.iter().all(|word| holds(&said, word)) || is_narrower())
+    }
+
+    /// Whether two stems name the same; in German a compound begins with the thing: "bienen", "bienengift".
+    fn is_same(&self, one: &str, other: &str) -> bool {
+        let is_compound = |long: &str, short: &str| short.chars().count() >= PART && long.starts_with(short);
+        let joins = self.language == Language::German && (is_compound(one, other) || is_compound(other, one));
+        joins || is_same_word(one, other)
     }
 
     fn stems(&self, text: &str) -> Vec<String> {

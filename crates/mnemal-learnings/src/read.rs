@@ -67,7 +67,8 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
     let mut endings = endings(&words);
     endings.retain(endings::reaches_learnings);
     let said = join_alternatives(about_work(event, &words, &scene, cache), &words);
-    for said in said.iter().filter(|said| !endings::leaves_no_wish(&endings, said.span)) {
+    let is_over = |said: &&Feedback| !said.is_slot_change() && endings::leaves_no_wish(&endings, said.span);
+    for said in said.iter().filter(|said| !is_over(said)) {
         let Some(row) = of_feedback(event, (kept, &words), said)? else { continue };
         // One sentence that is both a directive and a correction counts once, as an explicit directive.
         match found.iter_mut().find(|other| says_the_same(other, &row)) {
@@ -206,6 +207,8 @@ fn of_feedback(
     let names_work = said.target != topic_key::WHOLE_ANSWER || pattern.is_some();
     let weight = match said.irritation {
         _ if is_told => TOLD,
+        // It is evidence of no wish, only of another value.
+        _ if said.is_slot_change() => 0.0,
         // Anger without a target is no rule.
         Irritation::Very if !names_work => Irritation::Mild.weight(),
         level => level.weight(),

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use mnemal_core::{Basis, Confidence, EventId, Learning, LearningKind, LearningStatus, Stance, Verdict};
 
+use mnemal_extract::is_slot_change;
+
 use crate::ending::{Ending, is_ending, order};
 
 /// Total weight that evidence needs. Source: RB-62, one very irritated, two mild or three casual signals.
@@ -27,7 +29,7 @@ pub enum Inference {
 
 /// Sets status, version, supports and times of all rows of one key, whatever they were.
 ///
-/// An explicit statement is active until another one. An inferred one is active when the messages of one stance weigh
+/// An explicit statement is active until another one, or until a word of another value that is no wish by itself. An inferred one is active when the messages of one stance weigh
 /// enough, and never against an explicit one or after a person archived it. An anti-pattern without an alternative waits
 /// for one, whatever its weight, and counts as evidence. Praise is never active: it supports the active row of its time,
 /// and does not reset its age. A statement before an ending is no longer active, and is no evidence for later ones.
@@ -47,7 +49,8 @@ pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending], inference: Inf
         let leads_told = leader.and_then(|at| group.get(at)).is_some_and(|row| row.basis == Basis::Stated);
         let is_open = group.get(place).is_some_and(|row| row.verdict.is_some()) || !is_blocked;
         let may_infer = inference == Inference::On && has_enough;
-        if is_told || (may_infer && !leads_told && is_open) {
+        let is_change = group.get(place).is_some_and(changes) && leader.is_some() && is_open;
+        if is_told || is_change || (may_infer && !leads_told && is_open) {
             if let Some(leader) = leader {
                 supersede(group, leader, place);
             }
@@ -92,6 +95,11 @@ fn praise(group: &mut [Learning], leader: usize) {
     if is_inferred {
         row.confidence = confidence(signal.supports);
     }
+}
+
+/// Whether a row only holds in the place of an earlier one: "on repasse aux euros".
+fn changes(row: &Learning) -> bool {
+    row.signal.as_ref().is_some_and(|signal| is_slot_change(&signal.rule))
 }
 
 fn is_praise(row: &Learning) -> bool {

@@ -28,6 +28,10 @@ pub(crate) struct Lexicon {
     joins: Ids,
     fillers: Ids,
     tails: Ids,
+    /// Beginnings of words that are words of their own: "l'" of "l'anglais".
+    elisions: Vec<String>,
+    /// Endings of words that are words of their own: "-moi" of "appelle-moi".
+    enclitics: Vec<String>,
 }
 
 /// A list of words and phrases that a pattern names in one word.
@@ -55,6 +59,8 @@ impl Lexicon {
             lexicon.joins = lexicon.set(&edges.lines("joins")?);
             lexicon.fillers = lexicon.set(&edges.lines("fillers")?);
             lexicon.tails = lexicon.set(&edges.lines("tails")?);
+            lexicon.elisions = edges.lines("elisions")?.into_iter().map(str::to_owned).collect();
+            lexicon.enclitics = edges.lines("enclitics")?.into_iter().map(str::to_owned).collect();
         }
         for class in pack.sections("class")? {
             let name = class.text("name")?.ok_or_else(|| Error::invalid("a pack: a class has no name"))?;
@@ -173,9 +179,24 @@ impl Lexicon {
                     if is_same { span.start + part.start..span.start + part.end } else { span.clone() };
                 push(id, bytes);
             }
+        } else if let Some((article, rest)) = self.elided(word) {
+            push(self.id(article), span.clone());
+            push(self.id(rest), span);
         } else {
             push(self.id(word), span);
         }
+    }
+
+    /// Returns the parts of a word that begins with an elided one and is no word of the patterns itself.
+    fn elided<'w>(&self, word: &'w str) -> Option<(&'w str, &'w str)> {
+        if self.ids.contains_key(word) {
+            return None;
+        }
+        if let Some(elision) = self.elisions.iter().find(|elision| word.starts_with(elision.as_str())) {
+            return word.split_at_checked(elision.len());
+        }
+        let verb = self.enclitics.iter().find_map(|enclitic| word.strip_suffix(enclitic.as_str()))?;
+        Some((verb, word.get(verb.len() + 1..)?))
     }
 
     fn id(&self, word: &str) -> u32 {

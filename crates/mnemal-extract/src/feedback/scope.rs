@@ -2,6 +2,7 @@
 
 use super::pack::{Gate, Pack, Rule};
 use super::pattern::Hit;
+use super::token::Token;
 use super::{Line, Turn};
 use crate::word::without_closing_marks;
 
@@ -55,6 +56,12 @@ impl Scope {
     /// Returns whether it tells someone else's words.
     pub(crate) fn is_reported(&self) -> bool {
         self.gates.iter().any(|gate| gate.tag == Gate::Reported)
+    }
+
+    /// Returns whether it tells someone else's words before a byte of the text.
+    pub(crate) fn is_reported_before(&self, tokens: &[Token], byte: usize) -> bool {
+        let starts = |gate: &Hit<Gate>| tokens.get(gate.from).is_some_and(|token| token.span.start < byte);
+        self.gates.iter().any(|gate| gate.tag == Gate::Reported && starts(gate))
     }
 
     /// Returns whether it is hypothetical.

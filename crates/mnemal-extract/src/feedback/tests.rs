@@ -189,3 +189,75 @@ fn a_rule_in_other_words_is_a_directive() {
         assert!(directs(assistant, text), "{text}");
     }
 }
+
+fn wish_in(user: &str, assistant: Option<&str>) -> Option<Feedback> {
+    let found = feedback(Turn { user: &OwnWords::of_text(user), assistant, earlier: &[] });
+    found.into_iter().find(|one| one.is_explicit && one.act == FeedbackAct::Directive)
+}
+
+#[test]
+fn a_wish_in_nobodys_phrase_is_weighed_in_every_language() {
+    for wish in [
+        "kilometres for me, miles mean nothing here",
+        "oh and 24 hour clock from now on, am and pm confuse me",
+        "if you draft mails to customers, no emojis",
+        "für mich bitte alles in Celsius, Fahrenheit sagt mir nichts",
+        "Bitte duzen, das Sie klingt so steif",
+        "les tableaux sur mon téléphone c'est illisible, plutôt une petite liste",
+        "on se tutoie, le vous me rappelle mon banquier",
+        "nada de viñetas conmigo, me marean",
+        "para vuelos siempre pasillo, que soy alto",
+        "dispenso emojis nas respostas, me cansam",
+        "对我来说公里就行，英里没概念",
+        "麻煩用繁體回我，簡體看久了眼睛很累",
+    ] {
+        assert!(wish_in(wish, None).is_some(), "{wish}");
+    }
+}
+
+#[test]
+fn what_is_asked_of_one_task_or_told_of_life_is_no_weighed_wish() {
+    for other in [
+        "in Spanish this time, my gran sits next to me",
+        "Proofread my abstract. 150 words max.",
+        "The tent was 300 euros, far too much for us",
+        "I've been learning Polish for two years",
+        "Heute mal auf Englisch, ein Kollege guckt mit",
+        "los precios en dólares de esa tabla, por favor, es para mi jefe",
+        "ce soir on fait ça en anglais, j'ai un oral demain",
+        "Minha irmã nunca usa emojis",
+        "这条再短点，群公告有字数限制",
+        "Long time no see!",
+    ] {
+        assert!(wish_in(other, None).is_none(), "{other}");
+    }
+    let answer = Some("Here is the summary, in 300 words.");
+    assert!(wish_in("less waffle please", answer).is_none(), "it is about that answer");
+    assert!(wish_in("if you draft mails for customers, no emojis", answer).is_some());
+}
+
+#[test]
+fn another_value_alone_is_a_wish_only_in_the_place_of_an_earlier_one() {
+    for change in ["we're back in Bristol, so pounds now", "on repasse aux euros", "jetzt doch Fahrenheit"] {
+        let found = feedback(Turn { user: &OwnWords::of_text(change), assistant: None, earlier: &[] });
+        let [only] = found.as_slice() else { panic!("{change}: {found:?}") };
+        assert!(only.is_slot_change() && !only.is_explicit, "{change}: {only:?}");
+    }
+}
+
+#[test]
+fn a_sentence_names_the_one_thing_of_which_one_wish_holds() {
+    let slots = [
+        ("prices in pounds please", Some("currency")),
+        ("Uhrzeiten bitte im 24-Stunden-Format", Some("clock")),
+        ("asiento de pasillo siempre", Some("seat")),
+        ("celsius and km", None),
+        ("miles for trains", None),
+        ("for flights the aisle", None),
+        ("keep it short", None),
+    ];
+    for (sentence, slot) in slots {
+        assert_eq!(wish_slot(sentence), slot, "{sentence}");
+    }
+    assert_eq!(wish_works("comparisons as a table, answers short"), ["comparisons"]);
+}

@@ -3,6 +3,7 @@
 use mnemal_core::{Basis, Event, Learning, LearningKind, NewEvent, Result, Span};
 use mnemal_extract::{
     Anchor, Duration, Ending, Form, FormPart, FormWish, OwnWords, duration, form_wish, form_wish_behind,
+    is_weighed_wish,
 };
 use mnemal_text::sentences;
 
@@ -20,9 +21,13 @@ pub(super) fn by_part(
     let mut found = rows;
     for sentence in sentences(words.as_str()) {
         let Some(span) = span_of(&sentence.range()) else { continue };
+        let is_here = |row: &Learning| row.sources.iter().any(|source| meets(source.span, span));
         let wish = wish_beside(sentence.of(words.as_str()), span, endings);
-        let is_here =
-            |row: &Learning| row.sources.iter().any(|source| meets(source.span, span)) && is_wish(row);
+        // Its clauses give reasons, too.
+        if !wish.is_pure && found.iter().any(|row| is_here(row) && is_weighed(row)) {
+            continue;
+        }
+        let is_here = |row: &Learning| is_here(row) && is_wish(row);
         let is_said = found.iter().any(is_here);
         let anchor = Anchor { at: kept.occurred_at, zone: &kept.zone };
         let lasts = || duration(sentence.of(words.as_str()), &anchor) == Duration::Lasting;
@@ -46,6 +51,11 @@ pub(super) fn by_part(
         }
     }
     Ok(found)
+}
+
+/// Whether no phrase told the wish of a row.
+fn is_weighed(row: &Learning) -> bool {
+    row.signal.as_ref().is_some_and(|signal| is_weighed_wish(&signal.rule))
 }
 
 /// Whether a row is an explicit wish about work.

@@ -1,7 +1,10 @@
 //! Topic keys: messages about the same thing get the same key, and contradict each other if they state different values.
 
 use mnemal_core::{AntiPattern, NewEvent, NoteKey, Producer, Result, Span, Stance, derived_id};
-use mnemal_extract::{Aspect, Ending, Feedback, FeedbackAct, Form, FormPart, Note, NoteKind, OwnWords};
+use mnemal_extract::{
+    Aspect, Ending, Feedback, FeedbackAct, Form, FormPart, Note, NoteKind, OwnWords, form_wish, wish_slot,
+    wish_works,
+};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word};
 
 use super::{is_lasting, sentence, stance};
@@ -21,7 +24,7 @@ const SHAPE: &str = "shape";
 pub(super) const SINGLE: [Aspect; 5] =
     [Aspect::Length, Aspect::Detail, Aspect::Tone, Aspect::Language, Aspect::Emoji];
 /// Words that limit a rule to a case, in the languages with a feedback pack. Source: own choice.
-const CASES: [&str; 24] = [
+const CASES: [&str; 25] = [
     "when",
     "whenever",
     "if",
@@ -31,7 +34,8 @@ const CASES: [&str; 24] = [
     "during",
     "wenn",
     "falls",
-    "für",
+    "fur",
+    "bei",
     "beim",
     "quand",
     "lorsque",
@@ -128,7 +132,12 @@ impl MessageTopic {
         let is_of_case = fold(ruled).split_whitespace().any(|word| CASES.contains(&word));
         let direction =
             matches!(said.aspect, Aspect::Length | Aspect::Detail).then(|| direction(text)).flatten();
-        let apart = if SINGLE.contains(&said.aspect) && !is_of_case {
+        let slot = wish_slot(text).filter(|_| pattern.is_none());
+        let is_shape = said.aspect == Aspect::Format && pattern.is_none() && names_shape(text);
+        let apart = if is_shape && !is_of_case {
+            // There is one shape at a time of each kind of text.
+            std::iter::once(SHAPE.to_owned()).chain(wish_works(text)).collect()
+        } else if slot.is_some() || SINGLE.contains(&said.aspect) && !is_of_case {
             Vec::new()
         } else if value.is_empty() || is_of_case {
             said_of_it.apart()
@@ -137,8 +146,10 @@ impl MessageTopic {
         };
         let aspect = said.aspect.as_str();
         // Emoji always concern the answer, named or not.
-        let target = if said.aspect == Aspect::Emoji { WHOLE_ANSWER } else { said.target.as_str() };
-        let path = format!("{}/{aspect}", segment(target));
+        let is_of_answer = said.aspect == Aspect::Emoji || is_shape;
+        let target = if is_of_answer { WHOLE_ANSWER } else { said.target.as_str() };
+        let path =
+            slot.map_or_else(|| format!("{}/{aspect}", segment(target)), |slot| format!("{slot}/single"));
         let side = if said.aspect == Aspect::Other { said.target.clone() } else { aspect.to_owned() };
         let stance = match (said.act, direction) {
             (FeedbackAct::Praise, _) => Stance::Keep,
@@ -211,6 +222,11 @@ impl MessageTopic {
         let hash = derived_id("about", &producer, &[], 0) >> 64;
         NoteKey::new(format!("{LEARNED}{}/{hash:016x}", self.path))
     }
+}
+
+/// Whether a sentence wishes for a shape of an answer.
+fn names_shape(sentence: &str) -> bool {
+    form_wish(sentence).parts.iter().any(|part| part.form == Form::Shape && !part.denies)
 }
 
 /// Returns the subject of a favorite statement: there is one favorite at a time.

@@ -378,3 +378,48 @@ fn what_is_okay_again_ends_its_ban_and_leaves_what_is_asked_beside_it() {
     let second = "Meetings at eight are okay again, but please nothing later than 16:30.";
     assert_eq!(pair(first, second).texts(), [second]);
 }
+
+#[test]
+fn another_value_of_the_same_thing_takes_the_place_of_the_wish() {
+    for (first, second) in [
+        ("prices in dollars please, always", "we're back in Bristol, so pounds now"),
+        ("donne-moi toujours les montants en livres", "retour à Nantes, on repasse aux euros"),
+        ("Bitte siezen, wir kennen uns ja nicht.", "Nach all den Wochen: duzen passt jetzt."),
+        (
+            "comparisons always as a table please",
+            "tables are a pain on my phone, comparisons as a short list rather",
+        ),
+    ] {
+        assert_eq!(life(&[("january", USER, first)]).texts(), [first]);
+        assert_eq!(pair(first, second).texts(), [second], "{first}");
+    }
+    // Nothing is asked of those who wished for nothing.
+    assert!(life(&[("january", USER, "we're back in Bristol, so pounds now")]).texts().is_empty());
+    // A wish for a case, and one for another kind of text, hold beside the first.
+    for (first, second) in [
+        ("prices in euros please, always", "for customers in Leeds always prices in pounds please"),
+        ("comparisons always as a table please", "recipes always as a short list please"),
+    ] {
+        assert_eq!(pair(first, second).texts().len(), 2, "{first} {second}");
+    }
+}
+
+#[test]
+fn an_end_reaches_what_stands_beside_a_reason_or_in_a_compound() {
+    for (first, second) in [
+        (
+            "so doctor reckons I'm coeliac.",
+            "biopsy came back clear, not coeliac at all, lab mix up with the blood.",
+        ),
+        (
+            "for wedding planning you can write long answers, everything else short like always",
+            "actually drop the long answers for wedding stuff too",
+        ),
+        ("don't ever ask me questions back, takes ages to answer", "you can ask me questions again"),
+        ("Ich bin gegen Bienengift allergisch.", "Vergiss das mit den Bienen, der Test war negativ."),
+    ] {
+        assert_eq!(life(&[("january", USER, first)]).texts(), [first]);
+        let left = pair(first, second).texts();
+        assert!(!left.contains(&first.to_owned()), "{first}: {left:?}");
+    }
+}
