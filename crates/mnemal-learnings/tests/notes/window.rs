@@ -1,0 +1,41 @@
+//! What the projector holds of the log between two steps.
+
+use std::num::NonZeroUsize;
+
+use mnemal_core::{Cursor, EventKind, Origin, read_ahead};
+
+use crate::log::{Space, now};
+
+#[test]
+fn a_text_that_is_erased_between_two_steps_is_not_folded() {
+    let mut space = Space::new();
+    let notes: Vec<_> = (0..40)
+        .map(|number| space.remember(&format!("key_{number}"), &format!("note {number}"), Origin::UserDirect))
+        .collect();
+    assert!(space.step(100).behind > 0, "it has read more than it has folded");
+    space.erase(&[notes[39], notes[2]]);
+    space.catch_up(100);
+    let active = space.active();
+    assert!(!active.contains(&"note 39".to_owned()), "{active:?}");
+    assert!(active.contains(&"note 38".to_owned()), "{active:?}");
+}
+
+#[test]
+fn texts_are_read_ahead_within_a_limit_of_bytes() {
+    let mut space = Space::new();
+    for _ in 0..200 {
+        space.append(EventKind::UserMessage, &"long ".repeat(20_000), Origin::UserDirect);
+    }
+    let mut held = Vec::new();
+    let all = NonZeroUsize::new(1_000).unwrap();
+    now(read_ahead(space.store.as_ref(), &mut held, Cursor::START, all)).unwrap();
+    assert_eq!(held.len(), 32, "one page");
+    let end = Cursor(held.last().map(|event| event.seq));
+    now(read_ahead(space.store.as_ref(), &mut held, end, all)).unwrap();
+    assert_eq!(held.len(), 32, "nothing more beside it");
+    let few = NonZeroUsize::new(3).unwrap();
+    held.clear();
+    now(read_ahead(space.store.as_ref(), &mut held, end, few)).unwrap();
+    assert_eq!((held.len(), held[0].seq.0), (3, 33));
+    space.catch_up(1_000);
+}
