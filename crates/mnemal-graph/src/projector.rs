@@ -82,15 +82,15 @@ struct Lookahead {
     at: Cursor,
     /// The head of the log when it was read.
     head: Cursor,
-    /// The erasures of the log when it was read; with others the texts here, and in the fold, may be erased.
-    forgets: u64,
+    /// The erasures of the log when it was read; with others, or unknown ones, the texts here, and in the fold, may be erased.
+    forgets: Option<u64>,
     /// The next events, oldest first.
     events: Vec<Event>,
 }
 
 impl Lookahead {
     /// Knows a position and the head, and no events between them.
-    fn nothing(at: Cursor, head: Cursor, forgets: u64) -> Self {
+    fn nothing(at: Cursor, head: Cursor, forgets: Option<u64>) -> Self {
         Self { at, head, forgets, events: Vec::new() }
     }
 
@@ -183,7 +183,7 @@ impl GraphProjector {
     /// Returns the cursor of the rows and the events after it: the rest of the last step, completed from the log. The
     /// commit detects whether another process has moved the cursor meanwhile.
     async fn look_ahead(&self, limit: NonZeroUsize) -> Result<Lookahead> {
-        let forgets = self.reader.forgets().await?;
+        let forgets = self.reader.forgets().await;
         self.drop_erased(forgets);
         let mut ahead = if let Some(left) = self.take_rest() {
             left
@@ -203,9 +203,9 @@ impl GraphProjector {
     }
 
     /// Drops the state of the last step where something was erased since.
-    fn drop_erased(&self, forgets: u64) {
+    fn drop_erased(&self, forgets: Option<u64>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.take_if(|known| known.ahead.forgets != forgets);
+        known.take_if(|known| forgets.is_none() || known.ahead.forgets != forgets);
     }
 
     /// Takes the remaining events of the last step.
@@ -406,7 +406,7 @@ impl GraphProjector {
             self.take_shadow();
             return Ok(RebuildProgress::default());
         }
-        let (cursor, forgets) = (self.reader.graph.cursor().await?, self.reader.forgets().await?);
+        let (cursor, forgets) = (self.reader.graph.cursor().await?, self.reader.forgets().await);
         let (mut shadow, mut renewal) = self.advance_shadow(limit, cursor).await?;
         if renewal.difference.is_none() {
             self.keep_shadow(shadow);

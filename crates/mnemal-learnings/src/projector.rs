@@ -140,19 +140,25 @@ impl LearningProjector {
         Ok(())
     }
 
+    /// Returns the number of erasures of the log, 0 where no mark says it; `None` where the mark cannot be read.
+    async fn forgets(&self) -> Option<u64> {
+        match &self.marks {
+            Slot::Filled(marks) => marks.mark().await.ok().map(|mark| mark.forgets),
+            Slot::Empty => Some(0),
+        }
+    }
+
     /// Returns the part of the log at the cursor: the rest of the last step, completed from the log. The commit detects
     /// whether another process has moved the cursor meanwhile.
     async fn look_ahead(&self, limit: NonZeroUsize) -> Result<LogWindow> {
-        let forgets = match &self.marks {
-            Slot::Filled(marks) => marks.mark().await?.forgets,
-            Slot::Empty => 0,
-        };
+        let forgets = self.forgets().await;
         let kept = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if kept.as_ref().is_none_or(|kept| kept.forgets != forgets) {
+        let kept = kept.filter(|kept| forgets.is_some() && kept.forgets == forgets);
+        if kept.is_none() {
             // The fold may hold words of an erased event too; the rows of the store do not.
             self.keep(None);
         }
-        let mut log = match kept.filter(|kept| kept.forgets == forgets) {
+        let mut log = match kept {
             Some(kept) if !kept.ahead.is_empty() => kept,
             kept => {
                 let (at, head) = (self.store.cursor().await?, self.events.head().await?);
@@ -219,8 +225,8 @@ struct LogWindow {
     at: Cursor,
     /// The head of the log when it was read.
     head: Cursor,
-    /// The erasures of the log when it was read; with others the texts here may be erased.
-    forgets: u64,
+    /// The erasures of the log when it was read; with others, or unknown ones, the texts here may be erased.
+    forgets: Option<u64>,
     /// The last [`BEFORE`] events up to the cursor, oldest first, where a step needed them and they are not too long to be held.
     before: Option<Vec<Event>>,
     /// The next events, oldest first.

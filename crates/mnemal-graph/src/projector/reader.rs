@@ -43,11 +43,11 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Returns the number of erasures of the log; 0 where no mark says it.
-    pub(super) async fn forgets(&self) -> Result<u64> {
+    /// Returns the number of erasures of the log, 0 where no mark says it; `None` where the mark cannot be read.
+    pub(super) async fn forgets(&self) -> Option<u64> {
         match &self.marks {
-            Slot::Filled(marks) => Ok(marks.mark().await?.forgets),
-            Slot::Empty => Ok(0),
+            Slot::Filled(marks) => marks.mark().await.ok().map(|mark| mark.forgets),
+            Slot::Empty => Some(0),
         }
     }
 

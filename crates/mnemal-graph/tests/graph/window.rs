@@ -1,4 +1,4 @@
-//! What the projector holds of the log between two steps.
+//! Look-ahead: an erasure between two steps.
 
 use mnemal_core::{EventStore as _, Projector as _};
 use mnemal_testkit::tombstone;

@@ -1,4 +1,4 @@
-//! What the projector holds of the log between two steps.
+//! Look-ahead: an erasure between two steps, and the limit in bytes.
 
 use std::num::NonZeroUsize;
 
