@@ -9,15 +9,16 @@ use crate::log::{Space, now};
 #[test]
 fn a_text_that_is_erased_between_two_steps_is_not_folded() {
     let mut space = Space::new();
-    let notes: Vec<_> = (0..40)
-        .map(|number| space.remember(&format!("key_{number}"), &format!("note {number}"), Origin::UserDirect))
-        .collect();
+    for number in 0..38 {
+        space.remember(&format!("key_{number}"), &format!("note {number}"), Origin::UserDirect);
+    }
+    let gone = space.remember("deploy", "on Mondays", Origin::UserDirect);
+    space.remember("deploy", "on Tuesdays", Origin::UserDirect);
     assert!(space.step(100).behind > 0, "it has read more than it has folded");
-    space.erase(&[notes[39], notes[2]]);
+    space.erase(&[gone]);
     space.catch_up(100);
-    let active = space.active();
-    assert!(!active.contains(&"note 39".to_owned()), "{active:?}");
-    assert!(active.contains(&"note 38".to_owned()), "{active:?}");
+    assert_eq!(space.history("deploy"), [("on Tuesdays".to_owned(), 1, "active")], "there is none before it");
+    assert!(space.active().contains(&"note 37".to_owned()));
 }
 
 #[test]
