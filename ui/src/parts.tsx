@@ -96,6 +96,13 @@ export function Gaps({ gaps }: { gaps: Gap[] | undefined }) {
   );
 }
 
+/** Says that a list is cut: how many of all are shown, where the number of all is known, and where the others are. */
+export function Cut({ shown, all, to }: { shown: number; all?: number; to?: string }) {
+  if (all !== undefined && shown >= all) return null;
+  const text = all === undefined ? `The first ${number(shown)} of more` : `${number(shown)} of ${number(all)}`;
+  return <p class="meta cut">{to ? <a href={to}>{text}</a> : text}</p>;
+}
+
 export function Problem({ error, again }: { error: Refusal | undefined; again?: () => void }) {
   if (!error) return null;
   return (

@@ -127,6 +127,14 @@ impl Call {
     fn wants(&self, name: &str, group: &str) -> bool {
         self.chosen.is_empty() || self.chosen.iter().any(|chosen| chosen == name || chosen == group)
     }
+
+    /// Whether a package is tried out: one that is asked for, and with the files about a release every one.
+    fn tries(&self, name: &str) -> bool {
+        let [packages, index] = GROUPS;
+        let is_of_release = OF_RELEASE.iter().any(|(known, ..)| *known == name);
+        self.chosen.iter().any(|chosen| chosen == index)
+            || self.wants(name, if is_of_release { index } else { packages })
+    }
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -168,7 +176,12 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         put(&call.out, &make(&release).with_context(|| format!("cannot make {name}"))?)?;
     }
     match parts {
-        Some(parts) if call.is_checked => check::run(&parts, &call.out, &scratch),
+        Some(parts) if call.is_checked => {
+            // A wheel from elsewhere is one to publish.
+            let needs_engine = parts.module.is_some() || !call.wants("wheel", packages);
+            check::Trial { parts: &parts, out: &call.out, needs_engine }
+                .run(&scratch, |name| call.tries(name))
+        }
         _ => Ok(()),
     }
 }
@@ -237,6 +250,19 @@ mod tests {
         assert_eq!(wanted(&["wheel"]), (true, false, false));
         assert_eq!(wanted(&["packages"]), (true, true, false));
         assert_eq!(wanted(&["index", "--check"]), (false, false, true));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_tried_out_and_with_a_release_everything() {
+        let tried = |words: &[&str]| {
+            let call = call(words).unwrap();
+            ["wheel", "reader", "deb", "sums"].map(|name| call.tries(name))
+        };
+        assert_eq!(tried(&["--check"]), [true; 4]);
+        assert_eq!(tried(&["--check", "wheel"]), [true, false, false, false]);
+        assert_eq!(tried(&["--check", "packages"]), [true, true, true, false]);
+        assert_eq!(tried(&["--check", "sums"]), [false, false, false, true]);
+        assert_eq!(tried(&["--check", "client", "index"]), [true; 4]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use mnemal::{Error, ErrorKind, Spaces};
 use mnemal_server::ServerSettings;
 use mnemal_server::auth::Principal;
 use mnemal_server::http::Caller;
+use serde_json::Value;
 
 use crate::args::{Command, Global};
 use crate::command::hook::HookSettings;
@@ -89,6 +90,28 @@ pub(crate) fn forward(
                 "the server that holds the space ended at work: look whether it is done, then say it again";
             Err(Error::new(ErrorKind::Unavailable, what).into())
         }
+    }
+}
+
+/// A login into the web UI.
+pub(crate) struct Login {
+    /// The server's URL for browsers.
+    pub(crate) url: String,
+    /// The one-time code.
+    pub(crate) code: String,
+}
+
+/// Asks the server that holds the spaces of the data directory for a login; `None` when none answers at its socket.
+///
+/// # Errors
+/// `Conflict` when it refuses.
+pub(crate) fn login(global: &Global) -> Result<Option<Login>> {
+    let Some(server) = find_server(&SpacePaths::find_several(global)?, global)? else { return Ok(None) };
+    let told: Option<Value> = wire::login(server).and_then(|body| serde_json::from_slice(&body).ok());
+    let text = |field: &str| told.as_ref()?.get(field)?.as_str().map(str::to_owned);
+    match (text("url"), text("code")) {
+        (Some(url), Some(code)) => Ok(Some(Login { url, code })),
+        _ => Err(Error::new(ErrorKind::Conflict, "the server that holds the spaces logs nobody in").into()),
     }
 }
 
@@ -231,6 +254,14 @@ mod wire {
         }
     }
 
+    /// Asks for a one-time code of a browser, and returns the answer; `None` when the server refuses.
+    pub(super) fn login(Server(mut server): Server) -> Option<Vec<u8>> {
+        let head = "POST /v1/login/code HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+        server.send(head, b"").ok()?;
+        let (status, body) = server.answer().ok()?;
+        (status == 200).then_some(body)
+    }
+
     /// Switches the connection to the Model Context Protocol; `None` when the server refuses.
     pub(super) fn piped(Server(mut server): Server, said: &[u8]) -> Option<UnixStream> {
         let head = format!(
@@ -271,5 +302,9 @@ mod wire {
 
     pub(super) fn run(_server: Server, _request: &[u8], _space: &str) -> Outcome {
         Outcome::NotBegun
+    }
+
+    pub(super) fn login(_server: Server) -> Option<Vec<u8>> {
+        None
     }
 }

@@ -81,6 +81,37 @@ fn a_server_is_asked_with_the_local_key_and_ends_cleanly_when_it_is_told_to() {
     assert!(server.wait().unwrap().success());
 }
 
+#[test]
+fn the_web_ui_is_that_of_the_server_at_the_socket_and_its_code_is_in_no_argument() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let server = Running::start(home);
+    let programs = home.join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    for name in ["xdg-open", "open"] {
+        let program = programs.join(name);
+        let text = "#!/bin/sh\necho \"$@\" > \"$HOME/arguments\"\n/bin/cp -p \"$1\" \"$HOME/page.html\"\n";
+        std::fs::write(&program, text).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let printed = said(home, &["ui", "--print"]);
+    assert!(
+        printed.0 == 0 && printed.1.starts_with(&format!("http://{}/ui/#code=", server.address)),
+        "{printed:?}"
+    );
+    let output = command(home, &["ui"]).env("PATH", &programs).output().unwrap();
+    let link = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+    let code = link.split_once("#code=").unwrap().1;
+    let arguments = std::fs::read_to_string(home.join("arguments")).unwrap();
+    assert!(!arguments.contains(code), "{arguments}");
+    let page = home.join("page.html");
+    assert_eq!(std::fs::metadata(&page).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(std::fs::read_to_string(page).unwrap().contains(&link));
+    assert!(!Path::new(arguments.trim()).exists(), "the page is removed after its use");
+    server.kill();
+}
+
 /// A running server, with its address.
 struct Running {
     process: Child,

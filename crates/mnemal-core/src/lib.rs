@@ -33,6 +33,7 @@ mod permit;
 mod prompt;
 mod working;
 
+mod log_window;
 mod port;
 
 pub use crate::anti_pattern::AntiPattern;
@@ -70,6 +71,7 @@ pub use crate::learning::{
 };
 pub use crate::lease::{Acquisition, Lease};
 pub use crate::ledger::{LedgerKind, LedgerLine};
+pub use crate::log_window::{is_window_full, read_ahead};
 pub use crate::model_caller::ModelCaller;
 pub use crate::name::{
     AgentId, Category, ChannelId, LeaseName, ModelId, NoteKey, OwnerId, Predicate, RuleId, SessionId,

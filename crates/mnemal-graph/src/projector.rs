@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, Cursor, DeadLetter, Decision, Difference, Edition, EntityFilter, Error, ErrorKind, Event,
-    EventFilter, EventId, EventKind, EventStore, Extractor, GraphDelta, GraphStore, Layer, Producer,
-    Progress, Projector, Result, Seq,
+    EventId, EventKind, EventStore, Extractor, GraphDelta, GraphStore, IndexStore, Layer, Producer, Progress,
+    Projector, Result, Seq, Slot, read_ahead,
 };
 
 use self::knowledge::Knowledge;
@@ -82,15 +82,16 @@ struct Lookahead {
     at: Cursor,
     /// The head of the log when it was read.
     head: Cursor,
-    /// The next events, oldest first. An event that is erased after it was read leaves no rows: the forget decision that
-    /// follows it in the log triggers a rebuild.
+    /// The erasures of the log when it was read; with others, or unknown ones, the texts here, and in the fold, may be erased.
+    forgets: Option<u64>,
+    /// The next events, oldest first.
     events: Vec<Event>,
 }
 
 impl Lookahead {
     /// Knows a position and the head, and no events between them.
-    fn nothing(at: Cursor, head: Cursor) -> Self {
-        Self { at, head, events: Vec::new() }
+    fn nothing(at: Cursor, head: Cursor, forgets: Option<u64>) -> Self {
+        Self { at, head, forgets, events: Vec::new() }
     }
 
     /// Returns up to where the log was read.
@@ -132,7 +133,7 @@ impl GraphProjector {
         graph: Arc<dyn GraphStore>,
         extractor: Arc<dyn Extractor>,
     ) -> Self {
-        let reader = Reader { events, graph, extractor };
+        let reader = Reader { events, graph, extractor, marks: Slot::Empty };
         Self {
             reader,
             known: Mutex::new(None),
@@ -148,6 +149,13 @@ impl GraphProjector {
     pub fn of_owner<N: AsRef<str>>(self, names: impl IntoIterator<Item = N>) -> Self {
         let owner = names.into_iter().map(|name| mnemal_text::fold(name.as_ref())).collect();
         Self { owner: Arc::new(owner), ..self }
+    }
+
+    /// Uses the mark of the index to notice an erasure: what was read before it is read again, and no erased text is folded. Without
+    /// it a text that was read may be folded until the forget decision in the log is reached, which triggers a rebuild.
+    #[must_use]
+    pub fn with_marks(self, marks: Slot<dyn IndexStore>) -> Self {
+        Self { reader: Reader { marks, ..self.reader }, ..self }
     }
 
     /// An empty name table with the user's speaker names.
@@ -175,26 +183,36 @@ impl GraphProjector {
     /// Returns the cursor of the rows and the events after it: the rest of the last step, completed from the log. The
     /// commit detects whether another process has moved the cursor meanwhile.
     async fn look_ahead(&self, limit: NonZeroUsize) -> Result<Lookahead> {
-        let mut ahead = match self.take_rest() {
-            Some(left) => left,
-            None => Lookahead::nothing(self.reader.graph.cursor().await?, self.reader.events.head().await?),
+        let forgets = self.reader.forgets().await;
+        self.drop_erased(forgets);
+        let mut ahead = if let Some(left) = self.take_rest() {
+            left
+        } else {
+            let (at, head) = (self.reader.graph.cursor().await?, self.reader.events.head().await?);
+            Lookahead::nothing(at, head, forgets)
         };
         let (at, pace) = (ahead.read(), self.pace.load(Ordering::Relaxed));
         // A transaction takes about as many events as the last one, and need not end at a page border.
         if at < ahead.head && ahead.events.len() < limit.get().min(2 * pace) {
             let wanted = limit.min(NonZeroUsize::MIN.saturating_add(AHEAD * pace));
-            ahead.events.extend(self.reader.events.scan(&EventFilter::all(), at, wanted).await?);
+            read_ahead(self.reader.events.as_ref(), &mut ahead.events, at, wanted).await?;
             // What was appended meanwhile may have come along.
             ahead.head = ahead.head.max(ahead.read());
         }
         Ok(ahead)
     }
 
+    /// Drops the state of the last step where something was erased since.
+    fn drop_erased(&self, forgets: Option<u64>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.take_if(|known| forgets.is_none() || known.ahead.forgets != forgets);
+    }
+
     /// Takes the remaining events of the last step.
     fn take_rest(&self) -> Option<Lookahead> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let ahead = &mut known.as_mut()?.ahead;
-        let nothing = Lookahead::nothing(ahead.at, ahead.at);
+        let nothing = Lookahead::nothing(ahead.at, ahead.at, ahead.forgets);
         (!ahead.events.is_empty()).then(|| std::mem::replace(ahead, nothing))
     }
 
@@ -388,7 +406,7 @@ impl GraphProjector {
             self.take_shadow();
             return Ok(RebuildProgress::default());
         }
-        let cursor = self.reader.graph.cursor().await?;
+        let (cursor, forgets) = (self.reader.graph.cursor().await?, self.reader.forgets().await);
         let (mut shadow, mut renewal) = self.advance_shadow(limit, cursor).await?;
         if renewal.difference.is_none() {
             self.keep_shadow(shadow);
@@ -397,7 +415,7 @@ impl GraphProjector {
         match shadow.exchange(&self.reader).await {
             Ok(true) => {
                 let (end, known) = shadow.into_known();
-                self.keep(known, Lookahead::nothing(end, end));
+                self.keep(known, Lookahead::nothing(end, end, forgets));
             }
             Ok(false) => {
                 renewal.behind = 1;

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use mnemal_core::{
     Advance, Cursor, DeadLetter, Decision, ErrorKind, Event, EventFilter, EventId, EventKind, EventStore,
-    Layer, LearningDelta, LearningFilter, LearningStore, Operation, Progress, Projector, Result, Seq, Within,
+    IndexStore, Layer, LearningDelta, LearningFilter, LearningStore, Operation, Progress, Projector, Result,
+    Seq, Slot, Within, is_window_full, read_ahead,
 };
 
 use crate::fold::{Fold, decision};
@@ -40,6 +41,8 @@ const BROKEN: &str = "the fold panicked";
 pub struct LearningProjector {
     events: Arc<dyn EventStore>,
     store: Arc<dyn LearningStore>,
+    /// Where the mark says that something was erased.
+    marks: Slot<dyn IndexStore>,
     /// The fold of the last step, valid while no other process has moved the cursor.
     known: Mutex<Option<(Cursor, Fold)>>,
     /// The part of the log around the last step, valid as long as the fold is.
@@ -58,12 +61,20 @@ impl LearningProjector {
         Self {
             events,
             store,
+            marks: Slot::Empty,
             known: Mutex::new(None),
             log: Mutex::new(None),
             pace: AtomicUsize::new(FIRST_PACE),
             learns: true,
             inference: Inference::On,
         }
+    }
+
+    /// Uses the mark of the index to notice an erasure: what was read before it is read again, and no erased text is folded. Without
+    /// it a text that was read may be folded until the forget decision in the log is reached, which folds its rows anew.
+    #[must_use]
+    pub fn with_marks(self, marks: Slot<dyn IndexStore>) -> Self {
+        Self { marks, ..self }
     }
 
     /// Folds only stored notes and decisions about them; nothing is learned from messages and tool results. Existing
@@ -129,23 +140,37 @@ impl LearningProjector {
         Ok(())
     }
 
+    /// Returns the number of erasures of the log, 0 where no mark says it; `None` where the mark cannot be read.
+    async fn forgets(&self) -> Option<u64> {
+        match &self.marks {
+            Slot::Filled(marks) => marks.mark().await.ok().map(|mark| mark.forgets),
+            Slot::Empty => Some(0),
+        }
+    }
+
     /// Returns the part of the log at the cursor: the rest of the last step, completed from the log. The commit detects
     /// whether another process has moved the cursor meanwhile.
     async fn look_ahead(&self, limit: NonZeroUsize) -> Result<LogWindow> {
+        let forgets = self.forgets().await;
         let kept = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let kept = kept.filter(|kept| forgets.is_some() && kept.forgets == forgets);
+        if kept.is_none() {
+            // The fold may hold words of an erased event too; the rows of the store do not.
+            self.keep(None);
+        }
         let mut log = match kept {
             Some(kept) if !kept.ahead.is_empty() => kept,
             kept => {
                 let (at, head) = (self.store.cursor().await?, self.events.head().await?);
                 let before = kept.filter(|kept| kept.at == at).and_then(|kept| kept.before);
-                LogWindow { at, head, before, ahead: Vec::new() }
+                LogWindow { at, head, forgets, before, ahead: Vec::new() }
             }
         };
         let wanted = limit.min(NonZeroUsize::MIN.saturating_add(self.pace.load(Ordering::Relaxed)));
         let read = log.read();
         if read < log.head && log.ahead.len() < wanted.get() {
             let wanted = limit.min(wanted.saturating_mul(NonZeroUsize::MIN.saturating_add(AHEAD - 1)));
-            log.ahead.extend(self.events.scan(&EventFilter::all(), read, wanted).await?);
+            read_ahead(self.events.as_ref(), &mut log.ahead, read, wanted).await?;
             // What was appended meanwhile may have come along.
             log.head = log.head.max(log.read());
         }
@@ -200,8 +225,9 @@ struct LogWindow {
     at: Cursor,
     /// The head of the log when it was read.
     head: Cursor,
-    /// The last [`BEFORE`] events up to the cursor, oldest first, where a step needed them. What is erased after it was read
-    /// leaves no rows: the forget decision that follows it in the log is folded anew.
+    /// The erasures of the log when it was read; with others, or unknown ones, the texts here may be erased.
+    forgets: Option<u64>,
+    /// The last [`BEFORE`] events up to the cursor, oldest first, where a step needed them and they are not too long to be held.
     before: Option<Vec<Event>>,
     /// The next events, oldest first.
     ahead: Vec<Event>,
@@ -219,6 +245,12 @@ impl LogWindow {
         std::mem::replace(&mut self.ahead, rest)
     }
 
+    /// Drops all events.
+    fn let_go(&mut self) {
+        self.ahead.clear();
+        self.before = None;
+    }
+
     /// Advances over a batch.
     fn go_on(&mut self, batch: Vec<Event>, to: Cursor) {
         self.at = to;
@@ -226,6 +258,7 @@ impl LogWindow {
             before.extend(batch);
             before.drain(..before.len().saturating_sub(BEFORE));
         }
+        self.before.take_if(|before| is_window_full(before));
     }
 }
 
@@ -262,8 +295,11 @@ impl Projector for LearningProjector {
                 // What is left after an erasure is read again.
                 let is_kept = !batch.iter().any(takes_back);
                 log.go_on(batch, next);
-                let (is_over, behind) = (log.ahead.is_empty() || !is_kept, next.behind(log.head));
-                *self.log.lock().unwrap_or_else(PoisonError::into_inner) = is_kept.then_some(log);
+                if !is_kept {
+                    log.let_go();
+                }
+                let (is_over, behind) = (log.ahead.is_empty(), next.behind(log.head));
+                *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log);
                 if is_over {
                     return self.progress(consumed, next).await;
                 }

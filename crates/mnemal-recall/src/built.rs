@@ -1,6 +1,6 @@
 //! Own indexes of one space: the vector indexes that are built in the background, and a lexical index of the host.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -13,12 +13,16 @@ use crate::recall::Recall;
 use crate::state::{Generation, Snapshot};
 use crate::vector::{FlatIndex, VectorIndex};
 
+/// Most models of searches that have an index, besides that of the embedder. Source: own choice; while a space goes over to another
+/// model it has two.
+const SEARCHED: usize = 4;
+
 /// The vector indexes that are built in the background, one for each model. A read takes only locks that are held for a
 /// moment.
 #[derive(Debug, Default)]
 pub(crate) struct BuiltVectors {
-    /// The models of searches.
-    searched: Mutex<BTreeSet<ModelId>>,
+    /// The models of the last searches, the latest last; at most [`SEARCHED`].
+    searched: Mutex<Vec<ModelId>>,
     /// Locked during a step of the construction.
     growing: Mutex<Growing>,
     ready: Mutex<HashMap<ModelId, Ready>>,
@@ -68,10 +72,7 @@ impl BuiltVectors {
     pub(crate) fn ready(&self, snapshot: &Snapshot, model: &ModelId) -> Option<(u32, Arc<dyn VectorIndex>)> {
         // A name that no stored vector has is not worth remembering.
         if snapshot.index.vectors_of(model) > 0 {
-            let mut searched = lock(&self.searched);
-            if !searched.contains(model) {
-                searched.insert(model.clone());
-            }
+            self.note_search(model);
         }
         let mut ready = lock(&self.ready);
         // An erasure renumbers the rows, and what it erased must not stay in memory.
@@ -83,6 +84,33 @@ impl BuiltVectors {
         drop(ready);
         drop(outdated);
         found
+    }
+
+    /// Remembers the model of a search, and forgets the one that was searched longest ago.
+    fn note_search(&self, model: &ModelId) {
+        let mut searched = lock(&self.searched);
+        if searched.last() == Some(model) {
+            return;
+        }
+        searched.retain(|known| known != model);
+        searched.push(model.clone());
+        let surplus = searched.len().saturating_sub(SEARCHED);
+        searched.drain(..surplus);
+    }
+
+    /// Returns the models of the last searches that still have vectors.
+    fn searched(&self, snapshot: &Snapshot) -> Vec<ModelId> {
+        let mut searched = lock(&self.searched);
+        searched.retain(|model| snapshot.index.vectors_of(model) > 0);
+        searched.clone()
+    }
+
+    /// Drops what was built for other models than these.
+    fn keep_only(&self, models: &[ModelId]) {
+        let is_other = |model: &ModelId| !models.contains(model);
+        let growing: Vec<_> = lock(&self.growing).by_model.extract_if(|model, _| is_other(model)).collect();
+        let ready: Vec<_> = lock(&self.ready).extract_if(|model, _| is_other(model)).collect();
+        drop((growing, ready));
     }
 
     /// Whether the index for a model is complete in this state of the space.
@@ -219,7 +247,7 @@ impl Recall {
     /// Adds up to `most` vectors to an index that is built in the background, and returns how many that one lacks then; 0
     /// when all are complete, for the other kinds of search, and in a space that is too small for an index.
     ///
-    /// There is an index for the model of the embedder, and for each other one that was searched. Until it is complete,
+    /// There is an index for the model of the embedder, and for the four others that were searched last. Until it is complete,
     /// answers scan all vectors. Call it from one task at a time, until it returns 0, and again when the log has grown.
     ///
     /// # Errors
@@ -231,8 +259,10 @@ impl Recall {
         let drops = built.drops();
         let snapshot = self.whole_index(store).await?;
         let step = Step { factory: factory.as_ref(), snapshot: &snapshot, drops, most };
-        let mut models = lock(&built.searched).clone();
-        models.extend(self.parts.embedder.part().ok().map(|embedder| embedder.model().clone()));
+        let mut models = built.searched(&snapshot);
+        let own = self.parts.embedder.part().ok().map(|embedder| embedder.model().clone());
+        models.extend(own.filter(|own| !models.contains(own)));
+        built.keep_only(&models);
         for model in &models {
             if snapshot.index.vectors_of(model) < factory.pays_from().max(1) {
                 built.drop_model(model);

@@ -24,4 +24,4 @@ pub mod wire;
 #[cfg(feature = "http")]
 pub use crate::embedded::{ApiReply, Embedded, Location, Question};
 #[cfg(feature = "http")]
-pub use crate::settings::{AuthMode, AuthSettings, CompatSettings, DEFAULT_PORT, ServerSettings};
+pub use crate::settings::{AuthMode, AuthSettings, CompatSettings, DEFAULT_PORT, ServerSettings, reachable};

@@ -1,6 +1,6 @@
 //! Settings of a server.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use mnemal_core::{Error, Result};
@@ -36,6 +36,10 @@ pub struct ServerSettings {
     pub cors_origins: Vec<String>,
     /// Allowed host names of the server, in addition to those of loopback and the listen address.
     pub allowed_hosts: Vec<String>,
+    /// Address under which browsers reach the server through a proxy, such as `https://memory.example`: its host is an allowed one,
+    /// its pages are the server's own, and with `https` they get a cookie that browsers send over TLS only. None by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_url: Option<String>,
     /// Whether `/metrics` needs no key.
     pub metrics_public: bool,
     /// The section `[compat]`, next to this one.
@@ -108,6 +112,7 @@ impl Default for ServerSettings {
             request_timeout_secs: TIMEOUT,
             cors_origins: Vec::new(),
             allowed_hosts: Vec::new(),
+            public_url: None,
             metrics_public: false,
             compat: CompatSettings::default(),
             is_embedded: false,
@@ -119,8 +124,13 @@ impl ServerSettings {
     /// Validates the values.
     ///
     /// # Errors
-    /// `Invalid` for a limit of zero.
+    /// `Invalid` for a limit of zero, or a public URL that is not a scheme and a host.
     pub fn check(&self) -> Result<()> {
+        if self.public_url.is_some() && self.public_origin().is_none() {
+            return Err(Error::invalid(
+                "server.public_url must be http:// or https:// and a host, without a path",
+            ));
+        }
         let limits = [
             ("greeting_ms", self.greeting_ms == 0),
             ("max_body_kb", self.max_body_kb == 0),
@@ -136,15 +146,85 @@ impl ServerSettings {
         }
     }
 
+    /// Returns the origin of the public URL, as browsers name it; `None` without a public URL.
+    pub fn public_origin(&self) -> Option<String> {
+        let url = self.public_url.as_deref()?.to_ascii_lowercase();
+        let (scheme, rest) = url.split_once("://")?;
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+        let port = match scheme {
+            "http" => ":80",
+            "https" => ":443",
+            _ => return None,
+        };
+        let is_good = !authority.is_empty() && path.is_empty() && authority.bytes().all(is_host);
+        let authority = authority.strip_suffix(port).unwrap_or(authority);
+        is_good.then(|| format!("{scheme}://{authority}"))
+    }
+
+    /// Returns the URL of the server for browsers: the public one, else that on this machine.
+    pub fn url(&self) -> String {
+        self.public_origin().unwrap_or_else(|| format!("http://{}", reachable(self.listen)))
+    }
+
     /// Returns the request timeout.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.request_timeout_secs)
     }
 }
 
+/// Returns the address at which this machine reaches a server that listens there.
+pub fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip: IpAddr = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_asked_on_loopback() {
+        for (listen, expect) in [
+            ("127.0.0.1:14767", "127.0.0.1:14767"),
+            ("0.0.0.0:80", "127.0.0.1:80"),
+            ("[::]:14767", "[::1]:14767"),
+            ("[::1]:1", "[::1]:1"),
+        ] {
+            assert_eq!(reachable(listen.parse().unwrap()).to_string(), expect);
+        }
+    }
+
+    #[test]
+    fn a_public_url_is_a_scheme_and_a_host() {
+        let with =
+            |url: &str| ServerSettings { public_url: Some(url.to_owned()), ..ServerSettings::default() };
+        for (url, origin) in [
+            ("https://memory.example", "https://memory.example"),
+            ("https://Memory.example:443/", "https://memory.example"),
+            ("http://memory.example:8080", "http://memory.example:8080"),
+            ("https://[2001:db8::1]:444", "https://[2001:db8::1]:444"),
+        ] {
+            assert!(with(url).check().is_ok(), "{url}");
+            assert_eq!(with(url).url(), origin);
+        }
+        for url in [
+            "",
+            "memory.example",
+            "ftp://memory.example",
+            "https://",
+            "https://a/b",
+            "https://a\"b",
+            "https://u@a",
+        ] {
+            assert!(with(url).check().unwrap_err().what().contains("public_url"), "{url}");
+        }
+        assert_eq!(ServerSettings::default().url(), "http://127.0.0.1:14767");
+    }
 
     #[test]
     fn a_limit_of_zero_is_refused_and_the_defaults_are_not() {

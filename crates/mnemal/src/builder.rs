@@ -699,8 +699,13 @@ fn guard<P: ?Sized>(slot: &Slot<P>, wrap: impl FnOnce(Arc<P>) -> Arc<P>) -> Slot
     }
 }
 
-/// Configures the learning projector from the settings.
-pub(crate) fn as_set(projector: LearningProjector, settings: &Settings) -> LearningProjector {
+/// Configures the learning projector from the settings and the stores.
+pub(crate) fn as_set(
+    projector: LearningProjector,
+    settings: &Settings,
+    stores: &Stores,
+) -> LearningProjector {
+    let projector = projector.with_marks(stores.index.clone());
     let projector = if settings.learning.enabled { projector } else { projector.of_notes_alone() };
     let is_inferred = settings.dream.infer_preferences;
     projector.with_inference(if is_inferred { Inference::On } else { Inference::Off })
@@ -710,7 +715,7 @@ fn projectors(stores: &Stores, settings: &Settings) -> Vec<Arc<dyn Projector>> {
     match (&stores.events, &stores.learnings) {
         (Slot::Filled(events), Slot::Filled(notes)) => {
             let projector = LearningProjector::new(Arc::clone(events), Arc::clone(notes));
-            vec![Arc::new(as_set(projector, settings))]
+            vec![Arc::new(as_set(projector, settings, stores))]
         }
         _ => Vec::new(),
     }
@@ -725,7 +730,7 @@ fn graph_projector(
         (Slot::Filled(events), Slot::Filled(graph)) => {
             let (events, graph) = (Arc::clone(events), Arc::clone(graph));
             let projector = GraphProjector::new(events, graph, Arc::clone(extractor));
-            Slot::Filled(Arc::new(projector.of_owner(owner)))
+            Slot::Filled(Arc::new(projector.of_owner(owner).with_marks(stores.index.clone())))
         }
         _ => Slot::Empty,
     }

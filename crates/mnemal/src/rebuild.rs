@@ -167,7 +167,7 @@ impl Engine {
         };
         let beside = Arc::new(MemoryStore::new());
         let shadow = LearningProjector::new(Arc::clone(events), Arc::<MemoryStore>::clone(&beside));
-        let shadow = as_set(shadow, self.settings());
+        let shadow = as_set(shadow, self.settings(), stores);
         self.step_up(&shadow).await?;
         let all = LearningFilter::all();
         let by_id = |rows: Vec<mnemal_core::Learning>| rows.into_iter().map(|row| (row.id, row)).collect();
@@ -176,8 +176,8 @@ impl Engine {
             &by_id(notes.all(&all).await?),
         );
         if what == RebuildMode::Anew && rows > 0 {
-            let projector =
-                as_set(LearningProjector::new(Arc::clone(events), Arc::clone(notes)), self.settings());
+            let projector = LearningProjector::new(Arc::clone(events), Arc::clone(notes));
+            let projector = as_set(projector, self.settings(), stores);
             projector.reset().await?;
             self.step_up(&projector).await?;
         }

@@ -128,7 +128,7 @@ impl Spaces {
 
     /// Returns the one space of an engine that is open: of a file of any name, or in memory.
     ///
-    /// It stays open until [`close`](Self::close). No other space exists or can be created beside it, and it can neither be removed
+    /// It stays open until [`close`](Self::close), and cannot be opened again. No other space exists or can be created beside it, and it can neither be removed
     /// nor marked as always-on.
     ///
     /// # Errors
@@ -371,12 +371,12 @@ impl Spaces {
         Ok(primary.reading_beside(memories, gaps))
     }
 
-    /// Closes every space without a live handle, and the space of an embedded engine, whose later calls fail.
+    /// Closes every space without a live handle, and the space of an embedded engine, which is let go; its later calls fail.
     ///
     /// # Errors
     /// `Unavailable` when a write-ahead log could not be emptied; acknowledged events are safe nevertheless.
     pub async fn close(&self) -> Result<()> {
-        let embedded = self.inner.embedded.as_ref().and_then(|space| self.inner.pool.opened(space));
+        let embedded = self.inner.pool.take_embedded();
         let mut closed = Ok(());
         for engine in self.inner.pool.unused().into_iter().chain(embedded) {
             closed = closed.and(engine.close().await);
@@ -416,6 +416,10 @@ impl Spaces {
         if !self.knows(space) {
             let beside = self.inner.embedded.as_ref().map_or("", |_| ": an embedded memory is one space");
             return Err(Error::not_found(format!("no space {space}{beside}")));
+        }
+        if self.inner.embedded.is_some() {
+            let closed = || Error::new(ErrorKind::Unavailable, format!("the memory {space} is closed"));
+            return self.inner.pool.opened(space).ok_or_else(closed);
         }
         let (entry, leaving) = self.inner.pool.enter(space)?;
         for engine in leaving {

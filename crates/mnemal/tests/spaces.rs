@@ -630,7 +630,14 @@ async fn the_space_of_an_open_engine_is_the_only_one_and_stays_open() {
     assert!(files.contains(&"any name.sqlite-wal".into()), "{files:?}");
     spaces.close().await.unwrap();
     assert!(!home.path().join("any name.sqlite-wal").exists());
-    assert!(spaces.open(&name("agent")).await.unwrap().admin().stats().await.is_err(), "it was closed");
+    assert_eq!(spaces.n_open(), 0, "what it held in memory is let go");
+    assert_eq!(
+        spaces.open(&name("agent")).await.unwrap_err().kind(),
+        ErrorKind::Unavailable,
+        "it was closed"
+    );
+    spaces.close().await.unwrap();
+    assert!(!home.path().join("agent.db").exists() && !Path::new("agent.db").exists());
 }
 
 #[tokio::test]

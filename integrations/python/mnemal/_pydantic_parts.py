@@ -32,7 +32,7 @@ def words_of(message: Any) -> list[Said]:
     return said
 
 
-def recall_tool(memory: Mnemal, *, user: str | Callable[[RunContext[Any]], str] | None = None, limit: int = 10) -> Tool[Any]:
+def recall_tool(memory: Mnemal, *, user: str | Callable[[RunContext[Any]], str] | None = None, limit: int | None = None) -> Tool[Any]:
     """Returns a tool with which an agent looks for what was said or noted; `user` may be read of the run's `deps`."""
 
     async def recall(ctx: RunContext[Any], query: str) -> list[dict[str, str]]:

@@ -492,6 +492,7 @@ Login = TypedDict('Login', {
 LoginCode = TypedDict('LoginCode', {
     "code": 'str',
     "expires_at": 'str',
+    "url": 'str',
 }, total=False)
 
 Logout = TypedDict('Logout', {
@@ -1586,6 +1587,7 @@ class Operations:
         channel: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        quarantined: bool | None = None,
         role: str | None = None,
         session: str | None = None,
         since: str | None = None,
@@ -1597,7 +1599,7 @@ class Operations:
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/events", space),
-            query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
+            query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "quarantined": quarantined, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
         )
 
     def event_release(
@@ -3460,6 +3462,7 @@ class AsyncOperations:
         channel: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        quarantined: bool | None = None,
         role: str | None = None,
         session: str | None = None,
         since: str | None = None,
@@ -3471,7 +3474,7 @@ class AsyncOperations:
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/events", space),
-            query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
+            query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "quarantined": quarantined, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
         )
 
     async def event_release(

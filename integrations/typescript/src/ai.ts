@@ -35,11 +35,11 @@ export function memoryTools(memory: Mnemal) {
       description: 'Searches notes and past conversations. Use it when the user refers to earlier work.',
       inputSchema: jsonSchema<{ query: string; limit?: number }>({
         type: 'object',
-        properties: { query: text('What to look for'), limit: { type: 'integer', default: 10 } },
+        properties: { query: text('What to look for'), limit: { type: 'integer' } },
         required: ['query'],
       }),
       execute: async ({ query, limit }) => {
-        const hits = await memory.recall(query, { limit: limit ?? 10, max_tokens: 2_000 });
+        const hits = await memory.recall(query, { limit, max_tokens: 2_000 });
         return hits.map(({ id, key, text, occurred_at, origin }) => ({ id, key, text, occurred_at, origin }));
       },
     }),

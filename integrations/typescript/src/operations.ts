@@ -855,6 +855,8 @@ export interface LoginCode {
   code: string;
   /** Until when it can be used. */
   expires_at: string;
+  /** The server's URL for browsers: `server.public_url` of its settings, else its address on its machine. */
+  url: string;
 }
 
 /** The end of a session. */
@@ -1627,7 +1629,7 @@ those that have half of the words of the question. */
   include_quarantined?: boolean;
   /** Of `event`, `memory`, `knowledge`, `preference`, `timeline`, `anti_pattern`. */
   kinds?: Array<string> | null;
-  /** Most hits, 1 to 200; 10 without it. */
+  /** Most hits, 1 to 200; without it `recall.limit` of the settings of the server, which is 10 by default. */
   limit?: number | null;
   /** Most tokens of the texts; 2,000 without it. */
   max_tokens?: number | null;
@@ -2238,8 +2240,8 @@ export abstract class Operations {
   }
 
   /** Events, oldest first. */
-  eventList(space: string, given: { all?: boolean; channel?: string; cursor?: string; limit?: number; role?: string; session?: string; since?: string; speaker?: string; until?: string; user?: string } = {}): Promise<PageOfEvent> {
-    return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/events`, { query: { all: given.all, channel: given.channel, cursor: given.cursor, limit: given.limit, role: given.role, session: given.session, since: given.since, speaker: given.speaker, until: given.until, user: given.user } });
+  eventList(space: string, given: { all?: boolean; channel?: string; cursor?: string; limit?: number; quarantined?: boolean; role?: string; session?: string; since?: string; speaker?: string; until?: string; user?: string } = {}): Promise<PageOfEvent> {
+    return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/events`, { query: { all: given.all, channel: given.channel, cursor: given.cursor, limit: given.limit, quarantined: given.quarantined, role: given.role, session: given.session, since: given.since, speaker: given.speaker, until: given.until, user: given.user } });
   }
 
   /** Lets what a rule holds back be used, at its own level. */

@@ -2,14 +2,16 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import type { Entity, Fact, Graph as Drawn } from '../../../integrations/typescript/src/operations';
-import { api, useLoad } from '../api';
+import { api, useLoad, usePages } from '../api';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Select, Status, Time, Trust, number } from '../parts';
+import { Action, Badge, Cut, Empty, Field, Gaps, LoadView, Meter, Problem, Select, Status, Time, Trust, number } from '../parts';
 import { RecordLink } from '../record';
 import { setParams } from '../route';
 
 /** Most edges that are drawn. */
 const MOST_EDGES = 200;
+/** Entities and facts of a page. */
+const PAGE = 50;
 const DAY = 86_400_000;
 
 type Places = Map<string, { x: number; y: number }>;
@@ -25,7 +27,7 @@ export function Graph({ space, params, tick, caller }: View) {
   const asOf = params.get('as_of') ?? '';
   const [text, setText] = useState('');
   const [q, setQ] = useState('');
-  const entities = useLoad(() => api.entityList(space, { q, limit: 50 }), [space, q, tick]);
+  const entities = usePages((cursor) => api.entityList(space, { q, cursor, limit: PAGE }), [space, q, tick]);
   const graph = useLoad(
     center ? () => api.graphGet(space, { center, depth: Number(depth), as_of: asOf, limit: MOST_EDGES }) : undefined,
     [space, center, depth, asOf, tick],
@@ -46,24 +48,25 @@ export function Graph({ space, params, tick, caller }: View) {
           set={(value) => setParams({ depth: value === '1' ? undefined : value })} />
         <button>Search</button>
       </form>
-      <LoadView load={entities}>
-        {({ items, gaps }) => (
-          <>
-            <Gaps gaps={gaps} />
-            {items.length === 0 && <Empty>Nobody and nothing of that name is known{q ? '' : ' yet'}.</Empty>}
-            <ul class="chips" aria-label="Entities">
-              {items.map((entity) => (
-                <li key={entity.id}>
-                  <button type="button" aria-pressed={entity.id === center || entity.name === center}
-                    onClick={() => setParams({ center: entity.id, record: undefined })}>
-                    {entity.name} <span class="muted num">{number(entity.event_count)}</span>
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-      </LoadView>
+      <Problem error={entities.error} again={entities.reload} />
+      <Gaps gaps={entities.gaps} />
+      {entities.items?.length === 0 && <Empty>Nobody and nothing of that name is known{q ? '' : ' yet'}.</Empty>}
+      <ul class="chips" aria-label="Entities">
+        {entities.items?.map((entity) => (
+          <li key={entity.id}>
+            <button type="button" aria-pressed={entity.id === center || entity.name === center}
+              onClick={() => setParams({ center: entity.id, record: undefined })}>
+              {entity.name} <span class="muted num">{number(entity.event_count)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {entities.loadMore && (
+        <>
+          <Cut shown={entities.items?.length ?? 0} />
+          <Action work={entities.loadMore}>More</Action>
+        </>
+      )}
       {center && (
         <>
           <AsOf value={asOf} nodes={graph.data?.nodes ?? []} />
@@ -73,12 +76,13 @@ export function Graph({ space, params, tick, caller }: View) {
                 {(found) => (
                   <>
                     <Gaps gaps={found.gaps} />
+                    {found.edges.length >= MOST_EDGES && <Cut shown={found.edges.length} />}
                     <Drawing graph={found} center={center} />
                   </>
                 )}
               </LoadView>
             </section>
-            <Portrait key={center + asOf} space={space} id={center} asOf={asOf} all={entities.data?.items ?? []}
+            <Portrait key={center + asOf} space={space} id={center} asOf={asOf} all={entities.items ?? []}
               mayWrite={caller.rights.includes('write') || caller.rights.includes('admin')} changed={() => {
                 graph.reload();
                 entities.reload();
@@ -197,7 +201,7 @@ function Portrait({ space, id, asOf, all, mayWrite, changed }: {
   changed: () => void;
 }) {
   const load = useLoad(() => api.entityGet(space, id, { as_of: asOf }), [space, id, asOf]);
-  const facts = useLoad(() => api.entityFacts(space, id, { as_of: asOf, limit: 50 }), [space, id, asOf]);
+  const facts = usePages((cursor) => api.entityFacts(space, id, { as_of: asOf, cursor, limit: PAGE }), [space, id, asOf]);
   return (
     <section aria-label="Entity">
       <LoadView load={load}>
@@ -214,23 +218,25 @@ function Portrait({ space, id, asOf, all, mayWrite, changed }: {
                 </>
               )}
             </p>
-            <LoadView load={facts}>
-              {({ items }) => (
-                <>
-                {items.length === 0 && <Empty>No fact held of it then.</Empty>}
-                <ul class="list">
-                  {items.map((fact) => (
-                    <li key={fact.id}>
-                      <RecordLink id={fact.id}>{fact.line}</RecordLink>
-                      <p class="meta">
-                        <Status status={fact.status} /> <Meter value={fact.confidence} label="confidence" />
-                      </p>
-                    </li>
-                  ))}
-                </ul>
-                </>
-              )}
-            </LoadView>
+            <Problem error={facts.error} again={facts.reload} />
+            <Gaps gaps={facts.gaps} />
+            {facts.items?.length === 0 && <Empty>No fact held of it then.</Empty>}
+            <ul class="list">
+              {facts.items?.map((fact) => (
+                <li key={fact.id}>
+                  <RecordLink id={fact.id}>{fact.line}</RecordLink>
+                  <p class="meta">
+                    <Status status={fact.status} /> <Meter value={fact.confidence} label="confidence" />
+                  </p>
+                </li>
+              ))}
+            </ul>
+            {facts.loadMore && (
+              <>
+                <Cut shown={facts.items?.length ?? 0} />
+                <Action work={facts.loadMore}>More</Action>
+              </>
+            )}
             {mayWrite && <Merge space={space} entity={entity} all={all} changed={changed} />}
           </>
         )}

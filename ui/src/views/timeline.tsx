@@ -25,10 +25,12 @@ export function Timeline({ space, params, tick, caller }: View) {
   const [session, role, show, since, chosen] = [get('session'), get('role'), get('show'), get('since'), get('event')];
   const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: 50 }), [space, tick]);
   const events = usePages<Event>(
-    (cursor) => api.eventList(space, { session, role, since, all: show !== '' || undefined, cursor, limit: PAGE }),
+    (cursor) =>
+      api.eventList(space, {
+        session, role, since, all: show === 'all' || undefined, quarantined: show === 'held' || undefined, cursor, limit: PAGE,
+      }),
     [space, session, role, show, since, tick],
   );
-  const shown = events.items?.filter((event) => show !== 'held' || event.quarantined);
   return (
     <>
       <div class="ask">
@@ -45,13 +47,13 @@ export function Timeline({ space, params, tick, caller }: View) {
         </Field>
       </div>
       <Problem error={sessions.error} again={sessions.reload} />
-      <Gaps gaps={events.gaps} />
+      <Gaps gaps={[...sessions.gaps, ...events.gaps]} />
       <div class={`master ${chosen ? 'has-detail' : ''}`}>
         <section aria-label="Events">
           <Problem error={events.error} again={events.reload} />
-          {shown?.length === 0 && <Empty>{show !== 'held' ? 'No event is here.' : events.loadMore ? 'None of the events loaded so far is held back.' : 'Nothing is held back.'}</Empty>}
+          {events.items?.length === 0 && <Empty>{show === 'held' ? 'Nothing is held back.' : 'No event is here.'}</Empty>}
           <ol class="list rows log">
-            {shown?.map((event) => (
+            {events.items?.map((event) => (
               <li key={event.id}>
                 <button type="button" class="row-button" aria-current={event.id === chosen}
                   onClick={() => setParams({ event: event.id })}>
@@ -186,6 +188,7 @@ function Derivations({ space, id, tick }: { space: string; id: string; tick: num
         const isCut = facts.next_cursor || memories.next_cursor;
         return (
           <>
+            <Gaps gaps={[...facts.gaps, ...memories.gaps]} />
             {records.length === 0 && <Empty>Nothing rests on it.</Empty>}
             <ul class="list">
               {records.map((record) => (

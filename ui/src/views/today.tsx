@@ -1,14 +1,18 @@
 /** Today: what changed, what waits for a person, how the space and its layers are. */
-import { api, canConfirm, confirm, useLoad } from '../api';
+import { useState } from 'preact/hooks';
+
+import { api, canConfirm, confirm, useLoad, usePages } from '../api';
 import type { View } from '../main';
-import { Action, Badge, Empty, LoadView, Status, Time, Trust, bytes, number } from '../parts';
+import { Action, Badge, Cut, Empty, Gaps, LoadView, Problem, Status, Time, Trust, bytes, number } from '../parts';
 import { RecordLink } from '../record';
 import { link } from '../route';
 
 /** How far back the list of changes looks. */
 const LOOK_BACK = '7d';
-/** Most changes that are shown. */
-const MOST_CHANGES = 20;
+/** Changes that are shown first, and more at each request. */
+const CHANGES = 20;
+/** Memories to review and conversations of a page. */
+const PAGE = 10;
 
 function Tile({ value, name, to }: { value: string; name: string; to?: string }) {
   const body = (
@@ -29,8 +33,10 @@ function Tile({ value, name, to }: { value: string; name: string; to?: string })
 export function Today({ space, tick, caller }: View) {
   const stats = useLoad(() => api.stats(space), [space, tick]);
   const changes = useLoad(() => api.diff(space, { from: LOOK_BACK }), [space, tick]);
-  const waiting = useLoad(() => api.memoryList(space, { status: 'candidate', limit: 10 }), [space, tick]);
-  const sessions = useLoad(() => api.sessionList(space, { limit: 8 }), [space, tick]);
+  const waiting = usePages((cursor) => api.memoryList(space, { status: 'candidate', cursor, limit: PAGE }), [space, tick]);
+  const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: PAGE }), [space, tick]);
+  const [known, total] = [sessions.items?.length ?? 0, stats.data?.sessions ?? 0];
+  const [most, setMost] = useState(CHANGES);
   const mayDecide = caller.class === 'app' && (caller.rights.includes('write') || caller.rights.includes('admin'));
   const decide = (work: () => Promise<unknown>) => async () => {
     await work();
@@ -74,8 +80,9 @@ export function Today({ space, tick, caller }: View) {
               all.length === 0 ? (
                 <Empty>No belief changed.</Empty>
               ) : (
+                <>
                 <ul class="list">
-                  {all.slice(-MOST_CHANGES).reverse().map((change) => (
+                  {all.slice(-most).reverse().map((change) => (
                     <li key={`${change.id}${change.at}`}>
                       <p class="said">
                         {change.change === 'dropped' ? <del>{change.before}</del> : change.after}
@@ -92,6 +99,9 @@ export function Today({ space, tick, caller }: View) {
                     </li>
                   ))}
                 </ul>
+                <Cut shown={most} all={all.length} />
+                {most < all.length && <Action work={async () => setMost(most + CHANGES)}>More</Action>}
+                </>
               )
             }
           </LoadView>
@@ -99,56 +109,58 @@ export function Today({ space, tick, caller }: View) {
         <div>
           <section>
             <h2>To review</h2>
-            <LoadView load={waiting}>
-              {({ items }) =>
-                items.length === 0 ? (
-                  <Empty>Nothing is to be reviewed.</Empty>
-                ) : (
-                  <ul class="list">
-                    {items.map((memory) => (
-                      <li key={memory.id}>
-                        <p class="said">{memory.content}</p>
-                        <p class="meta">
-                          <Trust trust={memory.trust} /> <Time at={memory.created_at} /> ·{' '}
-                          <a href={link(space, 'memories', { id: memory.id, status: 'candidate' })}>open</a> ·{' '}
-                          <RecordLink id={memory.id}>source</RecordLink>
-                        </p>
-                        {mayDecide && (
-                          <div class="row">
-                            <Action work={decide(() => confirm(space, memory))} isOff={!canConfirm}>
-                              Confirm
-                            </Action>
-                            {!canConfirm && <span class="muted">Confirming needs HTTPS or localhost.</span>}
-                            <Action work={decide(() => api.memoryReject(space, memory.id))}>Reject</Action>
-                          </div>
-                        )}
-                      </li>
-                    ))}
-                  </ul>
-                )
-              }
-            </LoadView>
+            <Problem error={waiting.error} again={waiting.reload} />
+            <Gaps gaps={waiting.gaps} />
+            {waiting.items?.length === 0 && <Empty>Nothing is to be reviewed.</Empty>}
+            <ul class="list">
+              {waiting.items?.map((memory) => (
+                <li key={memory.id}>
+                  <p class="said">{memory.content}</p>
+                  <p class="meta">
+                    <Trust trust={memory.trust} /> <Time at={memory.created_at} /> ·{' '}
+                    <a href={link(space, 'memories', { id: memory.id, status: 'candidate' })}>open</a> ·{' '}
+                    <RecordLink id={memory.id}>source</RecordLink>
+                  </p>
+                  {mayDecide && (
+                    <div class="row">
+                      <Action work={decide(() => confirm(space, memory))} isOff={!canConfirm}>
+                        Confirm
+                      </Action>
+                      {!canConfirm && <span class="muted">Confirming needs HTTPS or localhost.</span>}
+                      <Action work={decide(() => api.memoryReject(space, memory.id))}>Reject</Action>
+                    </div>
+                  )}
+                </li>
+              ))}
+            </ul>
+            {waiting.loadMore && (
+              <>
+                <Cut shown={waiting.items?.length ?? 0} to={link(space, 'memories', { status: 'candidate' })} />
+                <Action work={waiting.loadMore}>More</Action>
+              </>
+            )}
           </section>
           <section>
             <h2>Last conversations</h2>
-            <LoadView load={sessions}>
-              {({ items }) =>
-                items.length === 0 ? (
-                  <Empty>There was no conversation yet.</Empty>
-                ) : (
-                  <ul class="list">
-                    {items.map((session) => (
-                      <li key={session.id}>
-                        <a href={link(space, 'timeline', { session: session.id })}>{session.id}</a>
-                        <p class="meta">
-                          {session.channel} · {number(session.event_count)} events · <Time at={session.last_at} />
-                        </p>
-                      </li>
-                    ))}
-                  </ul>
-                )
-              }
-            </LoadView>
+            <Problem error={sessions.error} again={sessions.reload} />
+            <Gaps gaps={sessions.gaps} />
+            {sessions.items?.length === 0 && <Empty>There was no conversation yet.</Empty>}
+            <ul class="list">
+              {sessions.items?.map((session) => (
+                <li key={session.id}>
+                  <a href={link(space, 'timeline', { session: session.id })}>{session.id}</a>
+                  <p class="meta">
+                    {session.channel} · {number(session.event_count)} events · <Time at={session.last_at} />
+                  </p>
+                </li>
+              ))}
+            </ul>
+            {sessions.loadMore && (
+              <>
+                <Cut shown={known} all={total > known ? total : undefined} />
+                <Action work={sessions.loadMore}>More</Action>
+              </>
+            )}
           </section>
           <section>
             <h2>Layers</h2>

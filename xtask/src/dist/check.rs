@@ -22,17 +22,19 @@ const READERLESS: &str = "this build has no trained reader";
 /// The first words of a client of the Model Context Protocol.
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}"#;
 
-/// Tells whether the package that is installed has the native module.
-const HAS_ENGINE: &str =
-    "import importlib.util; print(importlib.util.find_spec('mnemal._engine') is not None)";
+/// The beginning of the native module's path in the wheel.
+const ENGINE: &str = "mnemal/_engine.";
+/// The beginning and the end of the name of the wheel for each platform.
+const WHEEL: [&str; 2] = ["mnemal-", ".whl"];
 /// The trial of the engine in Python.
 const EMBEDDED: &str = "integrations/python/tests/installed.py";
 
-type Check = fn(&Parts, &Path, &Home) -> Result<()>;
+type Check = fn(&Trial<'_>, &Home) -> Result<()>;
 
-/// Each package with its check.
-const CHECKS: [(&str, Check); 7] = [
+/// Each package with its check; the reader is installed beside the program.
+const CHECKS: [(&str, Check); 8] = [
     ("wheel", of_wheel),
+    ("reader", of_reader),
     ("npm", of_npm),
     ("deb", of_deb),
     ("archive", of_archive),
@@ -41,13 +43,26 @@ const CHECKS: [(&str, Check); 7] = [
     ("sums", of_sums),
 ];
 
-/// Installs every package of a folder, and runs what it installs.
-pub(super) fn run(parts: &Parts, out: &Path, scratch: &Path) -> Result<()> {
-    for (name, check) in CHECKS {
-        let home = Home::new(&scratch.join(name))?;
-        check(parts, out, &home).with_context(|| format!("the package {name} does not work"))?;
+/// The packages that are tried out.
+#[derive(Debug)]
+pub(super) struct Trial<'t> {
+    /// What the packages of this platform are made of.
+    pub(super) parts: &'t Parts,
+    /// The folder of the packages.
+    pub(super) out: &'t Path,
+    /// Whether a wheel without the engine fails.
+    pub(super) needs_engine: bool,
+}
+
+impl Trial<'_> {
+    /// Installs the packages that are tried out, and runs what they install.
+    pub(super) fn run(&self, scratch: &Path, tries: impl Fn(&str) -> bool) -> Result<()> {
+        for (name, check) in CHECKS.into_iter().filter(|(name, _)| tries(name)) {
+            let home = Home::new(&scratch.join(name))?;
+            check(self, &home).with_context(|| format!("the package {name} does not work"))?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A home that was empty, without what the person who builds has.
@@ -125,36 +140,77 @@ fn is_made(parts: &Parts, name: &str) -> bool {
     parts.is_for_linux()
 }
 
-fn of_wheel(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
-    let Some(file) = installable(parts, &out.join(wheel::name(parts)), "python3")? else { return Ok(()) };
-    let reader = present(&out.join(reader::name(parts)))?;
-    let surrounding = home.folder.join("venv");
-    Line::new("python3", &["-m", "venv"]).arg(surrounding.display().to_string()).run(&home.folder)?;
-    let programs = surrounding.join("bin");
-    let (python, program) = (programs.join("python"), programs.join("mnemal"));
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"];
-    home.run(&python, &[install.as_slice(), &[file.as_str()]].concat())?;
-    home.try_out(parts, &program, &[])?;
-    home.run(&python, &["-c", "from mnemal import Mnemal, AsyncMnemal"])?;
-    println!("wheel: installed by pip, the program runs and the client is there");
-    with_engine(parts, home, &python)?;
-    home.run(&python, &[install.as_slice(), &[reader.as_str()]].concat())?;
-    with_reader(home, &program)
+/// An environment of Python with a package that was installed by pip.
+struct Installed<'h> {
+    home: &'h Home,
+    python: PathBuf,
 }
 
-/// Tries the engine out that was installed with the package.
-fn with_engine(parts: &Parts, home: &Home, python: &Path) -> Result<()> {
-    if home.run(python, &["-c", HAS_ENGINE])?.trim() != "True" {
-        if parts.module.is_some() {
-            bail!("the wheel has no module mnemal._engine");
-        }
+impl<'h> Installed<'h> {
+    /// Creates the environment; `None` if Python is missing, which fails where `CI` is set.
+    fn new(trial: &Trial<'_>, home: &'h Home) -> Result<Option<Self>> {
+        let wheel = trial.out.join(wheel::name(trial.parts));
+        let Some(wheel) = installable(trial.parts, &wheel, "python3")? else { return Ok(None) };
+        let surrounding = home.folder.join("venv");
+        Line::new("python3", &["-m", "venv"]).arg(surrounding.display().to_string()).run(&home.folder)?;
+        let installed = Self { home, python: surrounding.join("bin/python") };
+        installed.add(&wheel)?;
+        Ok(Some(installed))
+    }
+
+    fn add(&self, wheel: &str) -> Result<()> {
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", wheel];
+        self.home.run(&self.python, &install).map(drop)
+    }
+
+    fn program(&self) -> PathBuf {
+        self.python.with_file_name("mnemal")
+    }
+}
+
+fn of_wheel(trial: &Trial<'_>, home: &Home) -> Result<()> {
+    let wheels = wheels(trial.out)?;
+    let without = wheels.iter().find(|(_, bytes)| !has_engine(bytes).unwrap_or_default());
+    if let Some((name, _)) = without.filter(|_| trial.needs_engine) {
+        bail!("{name} has no module mnemal._engine");
+    }
+    let Some(installed) = Installed::new(trial, home)? else { return Ok(()) };
+    home.try_out(trial.parts, &installed.program(), &[])?;
+    home.run(&installed.python, &["-c", "from mnemal import Mnemal, AsyncMnemal"])?;
+    println!("wheel: installed by pip, the program runs and the client is there");
+    if without.is_some_and(|(name, _)| *name == wheel::name(trial.parts)) {
         println!("engine: NOT checked, the wheel was made without it");
         return Ok(());
     }
-    let script = parts.root.join(EMBEDDED).display().to_string();
-    let told = home.run(python, &["-B", &script])?;
-    print!("engine: {told}");
+    let script = trial.parts.root.join(EMBEDDED).display().to_string();
+    print!("engine: {}", home.run(&installed.python, &["-B", &script])?);
     Ok(())
+}
+
+/// Returns the wheels of all platforms in a folder.
+fn wheels(out: &Path) -> Result<Vec<(String, Vec<u8>)>> {
+    let [begin, end] = WHEEL;
+    let is_wheel = |name: &str| name.starts_with(begin) && name.ends_with(end);
+    Ok(files(out)?.into_iter().filter(|(name, _)| is_wheel(name)).collect())
+}
+
+/// Whether a wheel has the native module.
+fn has_engine(wheel: &[u8]) -> Result<bool> {
+    let wheel = zip::ZipArchive::new(std::io::Cursor::new(wheel))?;
+    // A stub for type checkers lies beside it.
+    let is_module = |name: &str| name.strip_prefix(ENGINE).is_some_and(|rest| rest != "pyi");
+    Ok(wheel.file_names().any(|name| name.is_ok_and(|name| is_module(&name))))
+}
+
+fn of_reader(trial: &Trial<'_>, home: &Home) -> Result<()> {
+    let reader = present(&trial.out.join(reader::name(trial.parts)))?;
+    if !trial.out.join(wheel::name(trial.parts)).exists() {
+        println!("reader: NOT checked, there is no wheel of the program beside it");
+        return Ok(());
+    }
+    let Some(installed) = Installed::new(trial, home)? else { return Ok(()) };
+    installed.add(&reader)?;
+    with_reader(home, &installed.program())
 }
 
 /// Looks whether the program lists the trained reader that was installed beside it.
@@ -171,7 +227,7 @@ fn with_reader(home: &Home, program: &Path) -> Result<()> {
     Ok(())
 }
 
-fn of_npm(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
+fn of_npm(&Trial { parts, out, .. }: &Trial<'_>, home: &Home) -> Result<()> {
     let [launcher, platform] = npm::names(parts);
     let Some(launcher) = installable(parts, &out.join(launcher), "npm")? else { return Ok(()) };
     let platform = present(&out.join(platform))?;
@@ -183,7 +239,7 @@ fn of_npm(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
     Ok(())
 }
 
-fn of_deb(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
+fn of_deb(&Trial { parts, out, .. }: &Trial<'_>, home: &Home) -> Result<()> {
     if !is_made(parts, "deb") {
         return Ok(());
     }
@@ -198,7 +254,7 @@ fn of_deb(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
     Ok(())
 }
 
-fn of_archive(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
+fn of_archive(&Trial { parts, out, .. }: &Trial<'_>, home: &Home) -> Result<()> {
     let file = out.join(format!("{}.tar.gz", parts.archive()));
     let Some(file) = installable(parts, &file, "tar")? else { return Ok(()) };
     home.run(Path::new("tar"), &["-xzf", &file])?;
@@ -208,7 +264,7 @@ fn of_archive(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
 }
 
 /// Unpacks the bundle and starts its server as its manifest says.
-fn of_bundle(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
+fn of_bundle(&Trial { parts, out, .. }: &Trial<'_>, home: &Home) -> Result<()> {
     let file = present(&out.join(bundle::name(parts)))?;
     zip::ZipArchive::new(fs::File::open(file)?)?.extract(&home.folder)?;
     let manifest: Value = serde_json::from_slice(&fs::read(home.folder.join("manifest.json"))?)?;
@@ -229,7 +285,7 @@ fn of_bundle(parts: &Parts, out: &Path, home: &Home) -> Result<()> {
 }
 
 /// Looks for everything that the image copies, and checks its programs for this platform.
-fn of_image(parts: &Parts, out: &Path, _home: &Home) -> Result<()> {
+fn of_image(&Trial { parts, out, .. }: &Trial<'_>, _home: &Home) -> Result<()> {
     if !is_made(parts, "image") {
         return Ok(());
     }
@@ -245,7 +301,7 @@ fn of_image(parts: &Parts, out: &Path, _home: &Home) -> Result<()> {
     Ok(())
 }
 
-fn of_sums(_parts: &Parts, out: &Path, _home: &Home) -> Result<()> {
+fn of_sums(&Trial { out, .. }: &Trial<'_>, _home: &Home) -> Result<()> {
     let sums = present(&out.join(SUMS))?;
     let sums = fs::read_to_string(sums)?;
     for (name, bytes) in files(out)?.into_iter().filter(|(name, _)| name != SUMS) {
@@ -262,6 +318,26 @@ fn of_sums(_parts: &Parts, out: &Path, _home: &Home) -> Result<()> {
 mod tests {
     use super::*;
     use crate::dist::sample;
+
+    #[test]
+    fn a_wheel_without_the_engine_is_refused_where_one_is_to_be_published() {
+        let home = std::env::temp_dir().join(format!("mnemal-xtask-check-{}", std::process::id()));
+        fs::create_dir_all(&home).unwrap();
+        let whole = sample::parts();
+        let made = wheel::make(&whole).unwrap().remove(0);
+        assert!(has_engine(&made.bytes).unwrap());
+        fs::write(home.join(&made.path), &made.bytes).unwrap();
+        let bare = wheel::make(&Parts { module: None, ..sample::parts() }).unwrap().remove(0);
+        assert!(!has_engine(&bare.bytes).unwrap(), "its stub is no module");
+        fs::write(home.join("mnemal-1.0.0-py3-none-other.whl"), &bare.bytes).unwrap();
+        fs::write(home.join("mnemal_reader-1.0.0-py3-none-any.whl"), "").unwrap();
+        assert_eq!(wheels(&home).unwrap().len(), 2);
+        let trial = Trial { parts: &whole, out: &home, needs_engine: true };
+        let empty = Home { folder: home.join("home"), path: OsString::new() };
+        let error = of_wheel(&trial, &empty).unwrap_err().to_string();
+        assert_eq!(error, "mnemal-1.0.0-py3-none-other.whl has no module mnemal._engine");
+        fs::remove_dir_all(&home).unwrap();
+    }
 
     #[test]
     fn a_missing_package_fails_whether_or_not_its_installer_is_there() {

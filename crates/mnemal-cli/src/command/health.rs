@@ -1,11 +1,10 @@
 //! `mnemal health`.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::Result;
 use mnemal::ports::{Clock as _, SystemClock};
-use mnemal_server::ServerSettings;
+use mnemal_server::{ServerSettings, reachable};
 
 use crate::args::{Global, Health};
 use crate::output::Output;
@@ -35,33 +34,6 @@ pub(super) async fn run(global: &Global, call: &Health, output: &Output) -> Resu
             Err(error) => return Err(error),
             Ok(said) if output.is_machine() => return output.print(&said).map(|()| 0),
             Ok(_) => return output.print(&format!("ready {url}")).map(|()| 0),
-        }
-    }
-}
-
-/// Returns the address at which this machine reaches a server that listens there.
-pub(super) fn reachable(listen: SocketAddr) -> SocketAddr {
-    let ip: IpAddr = match listen.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, listen.port())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_that_listens_everywhere_is_asked_on_loopback() {
-        for (listen, expect) in [
-            ("127.0.0.1:14767", "127.0.0.1:14767"),
-            ("0.0.0.0:80", "127.0.0.1:80"),
-            ("[::]:14767", "[::1]:14767"),
-            ("[::1]:1", "[::1]:1"),
-        ] {
-            assert_eq!(reachable(listen.parse().unwrap()).to_string(), expect);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod holder;
 
-use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
@@ -25,12 +25,15 @@ use crate::paths::SpacePaths;
 use crate::remote_command::{RemoteCommand, grant};
 use crate::{config, paths};
 
-/// What is done when the server listens, with its address.
-pub(super) type WhenReady<'a> = &'a (dyn Fn(&Server, SocketAddr) -> Result<()> + Sync);
+/// What is done when the server listens, and beside serving.
+pub(super) type WhenReady<'a> = &'a (dyn Fn(&Server) -> Result<Beside> + Sync);
+
+/// Work beside serving; it is dropped when the server ends.
+pub(super) type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Serves all spaces of the data directory until it is stopped.
 pub(super) async fn run(global: &Global, call: &Serve, output: &Output) -> Result<u8> {
-    run_then(global, call, output, &|_server, _address| Ok(())).await
+    run_then(global, call, output, &|_server| Ok(Box::pin(std::future::ready(())))).await
 }
 
 /// As [`run`], and does something when the server listens.
@@ -63,7 +66,10 @@ pub(super) async fn run_then(
     if mode == AuthMode::None {
         output.talk("warning: everybody on this machine is let in");
     }
-    let listen = settings.listen;
+    let port = TcpListener::bind(settings.listen).await.map_err(|cause| unbound(settings.listen, cause))?;
+    let address = port.local_addr().context("the socket has no address")?;
+    // With port 0 the system chooses one.
+    settings.listen = address;
     let access = Access { mode, keyring, local };
     let has_socket = settings.unix_socket;
     let spaces = super::spaces(global)?;
@@ -77,17 +83,19 @@ pub(super) async fn run_then(
     let server = server.with_remote_commands(RemoteCommands::new(move |caller, request| {
         run_command(&host, caller, &request)
     }));
-    let port = TcpListener::bind(listen).await.map_err(|cause| unbound(listen, cause))?;
-    let address = port.local_addr().context("the socket has no address")?;
     output.say(&format!("serving http://{address}/v1, MCP at http://{address}/mcp/SPACE"));
     let listeners = if has_socket { with_socket(port, global, output)? } else { port.into() };
-    ready(&server, address)?;
-    server.serve(listeners, told_to_end()).await?;
+    let beside = ready(&server)?;
+    let mut work = pin!(server.serve(listeners, told_to_end()));
+    tokio::select! {
+        ended = &mut work => ended?,
+        () = beside => work.await?,
+    }
     Ok(0)
 }
 
 /// Returns the error of an address that cannot be listened on; for a taken port it says who holds it.
-fn unbound(listen: SocketAddr, cause: std::io::Error) -> Error {
+fn unbound(listen: std::net::SocketAddr, cause: std::io::Error) -> Error {
     let what = if cause.kind() == std::io::ErrorKind::AddrInUse {
         let holder = holder::named(listen);
         format!("cannot listen on {listen}: the port is taken{holder}; --listen ADDRESS:PORT chooses another")

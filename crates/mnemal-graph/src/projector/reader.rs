@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use mnemal_core::{
     ClaimSpans, EntityId, Error, ErrorKind, Event, EventFilter, EventId, EventKind, EventStore, Extraction,
-    Extractor, FactFilter, GraphStore, MentionFilter, NewEvent, Operation, OperationKind, Producer, Result,
-    Role, SessionId, Utterance, Within,
+    Extractor, FactFilter, GraphStore, IndexStore, MentionFilter, NewEvent, Operation, OperationKind,
+    Producer, Result, Role, SessionId, Slot, Utterance, Within,
 };
 
 use super::knowledge::{BEFORE, GraphNote, Knowledge, note_of, readable};
@@ -38,9 +38,19 @@ pub(super) struct Reader {
     pub(super) events: Arc<dyn EventStore>,
     pub(super) graph: Arc<dyn GraphStore>,
     pub(super) extractor: Arc<dyn Extractor>,
+    /// Where the mark says that something was erased.
+    pub(super) marks: Slot<dyn IndexStore>,
 }
 
 impl Reader {
+    /// Returns the number of erasures of the log, 0 where no mark says it; `None` where the mark cannot be read.
+    pub(super) async fn forgets(&self) -> Option<u64> {
+        match &self.marks {
+            Slot::Filled(marks) => marks.mark().await.ok().map(|mark| mark.forgets),
+            Slot::Empty => Some(0),
+        }
+    }
+
     /// Processes one event; an event in `broken` is only recorded in its session.
     pub(super) async fn take_in(
         &self,

@@ -7,7 +7,7 @@ use mnemal_core::{
     Act, AsOf, Confidence, Decision, Difference, EntityFilter, EntityKind, EventId, EventKind,
     EventStore as _, ExtractedFact, Extraction, Extractor, Fact, FactFilter, FactStatus, Forget, Granularity,
     GraphDelta, GraphStore as _, LogEntry, Mention, MentionFilter, Object, Origin, Predicate, Producer,
-    Projection, Projector as _, RuleId, Selector, Span, Speaker, Subject, Support, Timestamp, UserId,
+    Projection, Projector as _, RuleId, Selector, Slot, Span, Speaker, Subject, Support, Timestamp, UserId,
     Utterance, Value, When, WorldTime, Zone,
 };
 use mnemal_graph::{Graph, GraphProjector};
@@ -140,6 +140,11 @@ fn when(text: &str, span: Span) -> When {
     When { start, end, grain, is_approximate: false, span }
 }
 
+fn projector(store: &Arc<MemoryStore>, extractor: &Arc<dyn Extractor>) -> GraphProjector {
+    let projector = GraphProjector::new(store.clone(), store.clone(), Arc::clone(extractor));
+    projector.with_marks(Slot::Filled(store.clone()))
+}
+
 /// A log, its graph, and their clock.
 pub(crate) struct Life {
     pub(crate) store: Arc<MemoryStore>,
@@ -156,7 +161,7 @@ impl Life {
 
     pub(crate) fn read_by(extractor: Arc<dyn Extractor>) -> Self {
         let store = Arc::new(MemoryStore::new());
-        let projector = GraphProjector::new(store.clone(), store.clone(), Arc::clone(&extractor));
+        let projector = projector(&store, &extractor);
         Self { store, projector, extractor, records: Records::new(1), n: 0 }
     }
 
@@ -278,8 +283,7 @@ impl Life {
 
     /// Creates a projector without state, as after a restart.
     pub(crate) fn restart(&mut self) {
-        self.projector =
-            GraphProjector::new(self.store.clone(), self.store.clone(), Arc::clone(&self.extractor));
+        self.projector = projector(&self.store, &self.extractor);
     }
 
     pub(crate) fn graph(&self) -> Graph {

@@ -26,3 +26,4 @@ mod offers;
 mod rebuild;
 mod undo;
 mod walks;
+mod window;

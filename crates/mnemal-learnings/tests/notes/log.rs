@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use mnemal_core::{
     AsOf, Category, ChannelId, Decision, EventId, EventKind, EventStore as _, Forget, Importance, Learning,
     LearningFilter, LearningKind, LearningStore as _, LogEntry, NewEvent, NoteKey, Origin, Progress,
-    Projector as _, Remember, Selector, SessionId, Timestamp, Tombstone, TombstoneHash, Zone,
+    Projector as _, Remember, Selector, SessionId, Slot, Timestamp, Tombstone, TombstoneHash, Zone,
 };
 use mnemal_learnings::{LearningProjector, Notes};
 use mnemal_store::MemoryStore;
@@ -30,6 +30,7 @@ impl Space {
     pub(crate) fn new() -> Self {
         let store = Arc::new(MemoryStore::new());
         let projector = LearningProjector::new(store.clone(), store.clone());
+        let projector = projector.with_marks(Slot::Filled(store.clone()));
         Self { notes: Notes::new(store.clone()), store, projector, next: 0 }
     }
 

@@ -25,3 +25,5 @@ mod rebuild;
 mod tasks;
 #[cfg(test)]
 mod versions;
+#[cfg(test)]
+mod window;

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use crate::auth::{Credential, KeyClass, Principal, Right};
 use crate::http::cursor::Page;
 use crate::http::host::Host;
+use crate::http::login::SessionCookie;
 use crate::http::problem::Problem;
 use crate::http::{body, middleware};
 
@@ -29,6 +30,8 @@ pub(crate) struct Call {
     pub(crate) credential: Option<Credential>,
     /// The session token of a browser.
     pub(crate) session: Option<String>,
+    /// The cookie of such a session.
+    pub(crate) cookie: SessionCookie,
     pub(crate) operation: &'static str,
     /// The one user that the request is limited to: the key's, or that of the request.
     pub(crate) user: Option<UserId>,

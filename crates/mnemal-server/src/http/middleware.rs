@@ -115,6 +115,11 @@ impl Server {
         Ok(code.expose().to_owned())
     }
 
+    /// Returns the URL of the server for browsers: the public one, else that on this machine.
+    pub fn url(&self) -> String {
+        self.host.settings.url()
+    }
+
     /// Answers a request.
     pub async fn answer<B>(&self, request: hyper::Request<B>) -> Response
     where
@@ -167,7 +172,7 @@ impl Server {
         }
         let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
         let origin = origin.to_str().unwrap_or_default();
-        if login::is_own_origin(origin, host)
+        if login::is_own_origin(&self.host, origin, host)
             || self.host.settings.cors_origins.iter().any(|allowed| allowed == origin)
         {
             return Ok(());
@@ -179,6 +184,7 @@ impl Server {
         let settings = &self.host.settings;
         ["localhost", "127.0.0.1", "[::1]"].contains(&name)
             || name == name_of(&settings.listen.to_string())
+            || settings.public_origin().is_some_and(|public| public_host(&public).eq_ignore_ascii_case(name))
             || settings.allowed_hosts.iter().any(|allowed| name_of(allowed).eq_ignore_ascii_case(name))
     }
 
@@ -244,6 +250,11 @@ fn name_of(authority: &str) -> &str {
     }
 }
 
+/// Returns the host name of an origin.
+fn public_host(origin: &str) -> &str {
+    name_of(origin.split_once("://").map_or(origin, |(_, authority)| authority))
+}
+
 /// Runs the middleware of a request.
 pub(crate) async fn called(
     host: &Arc<Host>,
@@ -251,7 +262,7 @@ pub(crate) async fn called(
     path: Vec<String>,
     request: Request,
 ) -> Result<Reply, Problem> {
-    let principal = let_in(host, route, &path, &request)?;
+    let (principal, credential) = let_in(host, route, &path, &request)?;
     route.is_served(&host.settings)?;
     all_known(request.uri(), known)?;
     // A process of the same user that had to wait would open the file itself, which costs more.
@@ -264,8 +275,9 @@ pub(crate) async fn called(
     let mut call = Call {
         host: Arc::clone(host),
         principal,
-        credential: host.credential(headers, request.extensions()).ok(),
-        session: login::token(host, headers).map(str::to_owned),
+        credential,
+        session: login::token(host, request.uri(), headers).map(str::to_owned),
+        cookie: login::SessionCookie::of(host, request.uri(), headers),
         operation: route.operation,
         user,
         query,
@@ -380,14 +392,22 @@ async fn run_handler(route: &Route, call: Call) -> Result<Reply, Problem> {
     Ok(reply)
 }
 
-/// Authorizes the caller for a route in its space.
+/// Authorizes the caller for a route in its space; returns who it is, and the credential that the request itself shows.
 ///
 /// A space that the key may not access is treated as missing.
-fn let_in(host: &Host, route: &Route, path: &[String], request: &Request) -> Result<Principal, Problem> {
-    let principal = login::credential(host, request).and_then(|shown| host.principal_of(&shown));
+fn let_in(
+    host: &Host,
+    route: &Route,
+    path: &[String],
+    request: &Request,
+) -> Result<(Principal, Option<Credential>), Problem> {
+    let (principal, shown) = match login::proof(host, request) {
+        Ok(proof) => (host.principal_of(proof.credential()), proof.shown()),
+        Err(problem) => (Err(problem), None),
+    };
     let Authorization::Right(right) = route.needs else {
         let nobody = || Principal { rights: crate::auth::Rights::default(), ..Principal::owner("nobody") };
-        return Ok(principal.unwrap_or_else(|_| nobody()));
+        return Ok((principal.unwrap_or_else(|_| nobody()), shown));
     };
     let principal = principal?;
     if route.is_in_space() {
@@ -398,7 +418,7 @@ fn let_in(host: &Host, route: &Route, path: &[String], request: &Request) -> Res
     if !principal.may(right) {
         return Err(lacks(right));
     }
-    Ok(principal)
+    Ok((principal, shown))
 }
 
 /// Enforces the rate limit of a key.

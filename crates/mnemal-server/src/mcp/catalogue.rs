@@ -260,7 +260,7 @@ fn input(tool: Tool) -> Value {
             "tags": texts,
             "since": text("2026-11-21, RFC 3339 or 7d (ago)"),
             "until": plain,
-            "limit": {"type": "integer", "default": 10, "maximum": 100},
+            "limit": {"type": "integer", "maximum": 100},
             "max_tokens": ceiling,
             "explain": {"type": "boolean", "description": "Add what scores are made of"},
         }}),

@@ -13,8 +13,6 @@ use crate::mcp::bounded_list::ListRow;
 use crate::mcp::note;
 use crate::mcp::tool::Tool;
 
-/// Number of hits of a search. Source: own default, as `memory_recall`.
-const LIMIT: usize = 10;
 /// Maximum length of a title, in characters. Source: own default; a line of a list.
 const TITLE: usize = 80;
 
@@ -26,7 +24,7 @@ pub(super) async fn search(
     let arguments = Arguments::new(Tool::Search, given);
     arguments.all_known()?;
     let query = arguments.required("query", "say what to look for, in a few words.")?;
-    let found = memory.recall(&query).limit(LIMIT).await?;
+    let found = memory.recall(&query).await?;
     let quoted = memory.events().quote(&query, found.value.hits).budget(MOST_TOKENS).await?;
     let result = |line: &mnemal::context::QuotedLine| {
         let id = line.record.to_string();

@@ -16,8 +16,6 @@ use crate::mcp::arguments::Arguments;
 use crate::mcp::tool::{AnswerStyle, Tool};
 use crate::mcp::{parse_time, store};
 
-/// Default number of hits of a search. Source: own default, that of the engine.
-const LIMIT: u32 = 10;
 /// Maximum number of hits of a search. Source: own default; at the highest ceiling a hit has 80 tokens left.
 const MOST: u32 = 100;
 /// Candidates per wanted hit, when notes are filtered by fields of the note only. Source: own default; if fewer than one in
@@ -41,7 +39,7 @@ pub(super) async fn call(
 ) -> Result<ToolAnswer, CorrectableError> {
     let mut arguments = Arguments::new(Tool::Recall, given).within(zone);
     let query = arguments.required("query", "say what to look for, in a few words.")?;
-    let limit = arguments.count("limit", MOST)?.unwrap_or(LIMIT);
+    let limit = arguments.count("limit", MOST)?.unwrap_or_else(|| default_limit(memory, MOST));
     let ceiling = arguments.ceiling("max_tokens")?;
     let detail = if arguments.flag("explain")? == Some(true) { Detail::Explained } else { Detail::Plain };
     let wanted = RecordSorts::read(&arguments)?;
@@ -121,6 +119,12 @@ enum Detail {
     Plain,
     /// With the parts of the score.
     Explained,
+}
+
+/// Returns the number of hits of a search that names none: `recall.limit` of the settings, at most `most`.
+pub(crate) fn default_limit(memory: &Memory, most: u32) -> u32 {
+    let limit = memory.admin().engine().settings().recall.limit;
+    u32::try_from(limit).unwrap_or(most).min(most)
 }
 
 /// Returns the number of candidates needed for `limit` hits of the wanted sorts.

@@ -43,6 +43,25 @@ async fn requests_are_answered_without_a_key_and_the_files_are_closed_at_the_end
 }
 
 #[tokio::test]
+async fn a_search_that_names_no_limit_has_that_of_the_settings() {
+    for (settings, expected) in
+        [(r#"{"recall": {"limit": 3}}"#, 3), (r#"{"recall": {"limit": 900}}"#, 14), ("", 10)]
+    {
+        let embedded = Embedded::open(&Location::Memory, None, settings).await.unwrap();
+        for number in 0..14 {
+            let note = json!({"content": format!("heron number {number} nests behind the mill")});
+            assert_eq!(ask(&embedded, "POST", "/v1/spaces/memory/memories", note).await.0, 201);
+        }
+        let query = json!({"query": "where does the heron nest?"});
+        let (status, found) = ask(&embedded, "POST", "/v1/spaces/memory/recall", query).await;
+        assert_eq!((status, found["hits"].as_array().unwrap().len()), (200, expected), "{settings}");
+        let query = json!({"query": "where does the heron nest?", "limit": 5});
+        let (_, found) = ask(&embedded, "POST", "/v1/spaces/memory/recall", query).await;
+        assert_eq!(found["hits"].as_array().unwrap().len(), 5, "{settings}");
+    }
+}
+
+#[tokio::test]
 async fn an_embedded_memory_has_no_keys_and_makes_none() {
     let home = tempfile::tempdir().unwrap();
     let embedded = Embedded::open(&Location::Folder(home.path().to_owned()), None, "").await.unwrap();

@@ -95,6 +95,55 @@ async fn a_session_is_for_the_pages_of_the_server_alone() {
 }
 
 #[tokio::test]
+async fn behind_a_proxy_with_tls_the_pages_of_the_public_url_are_the_servers_own() {
+    let settings =
+        ServerSettings { public_url: Some("https://memory.example".to_owned()), ..ServerSettings::default() };
+    let api = Api::with(settings, AuthMode::Auto);
+    let made = api.as_key(&api.local, "POST", "/v1/login/code", Value::Null).await.of(200);
+    assert_eq!(made["url"], "https://memory.example");
+    let key = json!({"key": api.local.expose()}).to_string();
+    // Some proxies pass the name on, and some do not.
+    for host in ["memory.example", HOST] {
+        let page = |method: &str, path: &str| {
+            let request = Request::builder().method(method).uri(path).header("host", host);
+            request.header("content-type", "application/json").header("origin", "https://memory.example")
+        };
+        let answer = api.send(page("POST", "/v1/login"), key.clone()).await;
+        let set = answer.headers["set-cookie"].to_str().unwrap().to_owned();
+        assert!(set.starts_with("mnemal_session_14767=") && set.ends_with("; Secure"), "{set}");
+        let write = page("POST", "/v1/spaces/demo/events").header("cookie", cookie(&answer));
+        api.send(write, json!({"content": "x"}).to_string()).await.of(201);
+    }
+    for (host, origin) in [
+        ("memory.example", "https://other.example"),
+        ("memory.example", "https://memory.example.other"),
+        ("other.example", "https://memory.example"),
+    ] {
+        let request = Request::builder().method("POST").uri("/v1/login").header("host", host);
+        let request = request.header("content-type", "application/json").header("origin", origin);
+        api.send(request, key.clone()).await.of(403);
+    }
+    let set = log_in(&api, json!({"key": api.local.expose()})).await.headers["set-cookie"].clone();
+    assert!(!set.to_str().unwrap().contains("Secure"), "without TLS a browser would not send it back");
+}
+
+#[tokio::test]
+async fn servers_at_two_ports_of_a_machine_have_two_cookies() {
+    let api = Api::new();
+    let request = Request::builder().method("POST").uri("/v1/login").header("host", "127.0.0.1:4000");
+    let request =
+        request.header("content-type", "application/json").header("origin", "http://127.0.0.1:4000");
+    let answer = api.send(request, json!({"key": api.local.expose()}).to_string()).await;
+    assert!(cookie(&answer).starts_with("mnemal_session_4000="), "{}", cookie(&answer));
+    let port = |port: u16| {
+        let request = Request::builder().uri("/v1/spaces").header("host", format!("127.0.0.1:{port}"));
+        request.header("cookie", cookie(&answer))
+    };
+    api.send(port(4000), "").await.of(200);
+    api.send(port(4001), "").await.of(401);
+}
+
+#[tokio::test]
 async fn a_session_ends_with_its_logout_its_key_and_its_server() {
     let api = Api::new();
     let cookie = session(&api, &api.local).await;

@@ -46,6 +46,35 @@ async fn what_is_held_back_is_recalled_only_where_it_is_asked_for_and_says_so() 
     }
 }
 
+#[tokio::test]
+async fn events_that_are_held_back_are_listed_by_themselves_page_by_page() {
+    let api = Api::new();
+    let mut held = Vec::new();
+    for number in 0..3 {
+        for filler in 0..3 {
+            api.post("events", json!({"content": format!("turn {number} {filler} at the harbour")}))
+                .await
+                .of(201);
+        }
+        let body = json!({"type": "document", "content": format!("{ORDERS} {number}")});
+        held.push(api.post("events", body).await.of(201)["events"][0]["id"].clone());
+    }
+    let (mut found, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = api.get(&format!("events?quarantined=true&limit=2{cursor}")).await.of(200);
+        found.extend(page["items"].as_array().unwrap().iter().map(|event| event["id"].clone()));
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(found, held);
+    for (query, expect) in
+        [("", 9), ("all=true", 12), ("all=true&quarantined=false", 9), ("quarantined=false", 9)]
+    {
+        let page = api.get(&format!("events?limit=100&{query}")).await.of(200);
+        assert_eq!(page["items"].as_array().unwrap().len(), expect, "{query}");
+    }
+}
+
 // proves: NB-04
 #[tokio::test]
 async fn an_event_says_how_far_it_is_read() {

@@ -150,7 +150,11 @@ impl Client {
 /// A separate space with a stopped clock and no deadlines: on any machine, a query waits until all turns are read. There is no
 /// rate limit.
 pub(crate) async fn memory() -> Memory {
-    let mut settings = mnemal::Settings::default();
+    memory_of(mnemal::Settings::default())
+}
+
+/// As [`memory`], with other settings.
+pub(crate) fn memory_of(mut settings: mnemal::Settings) -> Memory {
     settings.recall.part_deadline_ms = 60_000;
     settings.privacy.agent_items_per_hour = 0;
     let builder = Engine::builder().with_settings(settings).with_clock(Arc::new(ManualClock::default()));

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use mnemal::{Engine, LearningKind, Memory, Message};
 use mnemal_core::{Category, Embedder, ErrorKind, ModelId, Scope, SessionId, SpaceId, Tag, ToolName};
+use mnemal_server::mcp::Profile;
 use mnemal_testkit::{Fault, Faulty, HashEmbedder};
 use serde_json::{Value, json};
 
-use crate::client::{Client, memory};
+use crate::client::{Client, memory, memory_of};
 
 async fn filled() -> Memory {
     let memory = memory().await;
@@ -44,6 +45,26 @@ async fn hits_are_a_marked_block_for_models_and_plain_fields_for_programs() {
     let receipt = found.structured["recall_id"].as_str().unwrap().parse().unwrap();
     assert_eq!(memory.admin().receipt(receipt).await.unwrap().lines.len(), 4);
     assert_eq!(found.structured["truncated"], false);
+}
+
+#[tokio::test]
+async fn a_search_that_names_no_limit_has_that_of_the_settings() {
+    for (limit, expected) in [(2, 2), (900, 6)] {
+        let mut settings = mnemal::Settings::default();
+        settings.recall.limit = limit;
+        let memory = memory_of(settings);
+        for number in 0..6 {
+            let note = memory.remember(format!("Heron number {number} nests behind the mill"));
+            assert!(note.await.unwrap().created);
+        }
+        let mut client = Client::of_profile(&memory, Profile::Full).await;
+        let query = json!({"query": "where does the heron nest?"});
+        let found = client.call("memory_recall", query.clone()).await;
+        assert_eq!(ids(&found.structured).len(), expected, "{}", found.text);
+        let mut client = Client::of_profile(&memory, Profile::Chatgpt).await;
+        let found: Value = serde_json::from_str(&client.call("search", query).await.text).unwrap();
+        assert_eq!(found["results"].as_array().unwrap().len(), expected, "{found}");
+    }
 }
 
 // proves: PB-11, PB-58

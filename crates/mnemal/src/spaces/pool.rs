@@ -18,8 +18,8 @@ pub(crate) struct Pool {
     most: usize,
     clock: Arc<dyn Clock>,
     state: Mutex<PoolState>,
-    /// A handle to an engine that is never closed here.
-    _embedded: Option<Engine>,
+    /// A handle to an engine that stays open until it is taken.
+    embedded: Mutex<Option<Engine>>,
 }
 
 #[derive(Debug, Default)]
@@ -64,14 +64,14 @@ pub(crate) struct LockedSpace<'p> {
 
 impl Pool {
     pub(crate) fn new(most: usize, clock: Arc<dyn Clock>) -> Self {
-        Self { most, clock, state: Mutex::default(), _embedded: None }
+        Self { most, clock, state: Mutex::default(), embedded: Mutex::default() }
     }
 
-    /// Creates the pool of one engine, which stays open.
+    /// Creates the pool of one engine, which stays open until it is taken.
     pub(crate) fn of_one(space: SpaceId, engine: Engine, clock: Arc<dyn Clock>) -> Self {
         let open = OpenEngine { engine: engine.clone(), asked_at: clock.monotonic() };
         let state = PoolState { open: HashMap::from([(space, open)]), ..PoolState::default() };
-        Self { most: 1, clock, state: Mutex::new(state), _embedded: Some(engine) }
+        Self { most: 1, clock, state: Mutex::new(state), embedded: Mutex::new(Some(engine)) }
     }
 
     /// Looks up a space, and returns the engines that must be closed before another one is opened.
@@ -116,6 +116,13 @@ impl Pool {
     /// Returns the engine of an open space.
     pub(crate) fn opened(&self, space: &SpaceId) -> Option<Engine> {
         self.state().open.get(space).map(|open| open.engine.clone())
+    }
+
+    /// Removes the one engine of the pool, whoever has a handle to it.
+    pub(crate) fn take_embedded(&self) -> Option<Engine> {
+        let engine = self.embedded.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        self.state().open.clear();
+        Some(engine)
     }
 
     /// Removes all engines without a handle.

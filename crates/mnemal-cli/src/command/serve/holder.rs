@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-use crate::command::health::reachable;
+use mnemal_server::reachable;
+
 use crate::remote;
 
 /// Returns ` by …` for a known holder; nothing for an unknown one.

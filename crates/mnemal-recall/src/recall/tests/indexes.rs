@@ -203,6 +203,28 @@ fn each_model_that_is_searched_has_an_index_of_its_own() {
 }
 
 #[test]
+fn of_many_models_only_those_searched_last_have_an_index() {
+    let (store, watched) = (store(&chat()), Watched::default());
+    let recall = recall(&store).with_vector_search(VectorSearch::Built(Arc::new(watched.clone())));
+    let held = || Arc::strong_count(&watched.searches);
+    let none = held();
+    let _steps = build(&recall);
+    let own = held() - none;
+    let mut most = 0;
+    for number in 0..9 {
+        let model = ModelId::new(format!("other-{number}")).unwrap();
+        let rows: Vec<(EventId, Vector)> =
+            (0..ROWS as usize).map(|row| (place(row), Vector::from_unit(&[0.6, 0.8]).unwrap())).collect();
+        ready(IndexStore::put_vectors(&store, &model, &rows)).unwrap();
+        let vector = Some((model, vec![0.6, 0.8]));
+        let _found = ask(&recall, &RecallRequest { query_vector: vector, ..by_meaning("astronomy") });
+        let _steps = build(&recall);
+        most = most.max(held() - none);
+    }
+    assert_eq!((held() - none, most), (5 * own, 5 * own), "the embedder's and the last four");
+}
+
+#[test]
 fn what_a_filter_excludes_is_not_found_even_if_an_index_ignores_the_filter() {
     let (store, watched) = (store(&chat()), Watched::default());
     let recall = recall(&store).with_vector_search(VectorSearch::Built(Arc::new(watched.clone())));

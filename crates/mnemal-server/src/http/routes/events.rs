@@ -292,6 +292,8 @@ struct EventsQuery {
     until: Option<String>,
     /// Also those that were erased or are held back.
     all: Option<bool>,
+    /// Only those that a rule holds back, or with `false` only those that none does, whatever `all` says of them.
+    quarantined: Option<bool>,
 }
 
 /// Which turns.
@@ -623,6 +625,7 @@ async fn list(call: Call) -> Result<Reply, Problem> {
             .map_or(Within::All, |role| Within::Only(vec![role])),
         since: call.time("since", query.since.as_deref())?,
         until: call.time("until", query.until.as_deref())?,
+        quarantined: query.quarantined.map_or(base.quarantined.clone(), Within::Only),
         ..base
     };
     let found = memory.events().scan(&filter, page.after(), page.limit()).await?;

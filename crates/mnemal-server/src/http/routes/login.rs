@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::auth::{CODE_LIFE, Credential, Principal, Right, Secret};
 use crate::http::call::Call;
-use crate::http::login;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::{Authorization, RequestBody, Route};
@@ -87,6 +86,8 @@ struct CodeForm {
     code: String,
     /// Until when it can be used.
     expires_at: String,
+    /// The server's URL for browsers: `server.public_url` of its settings, else its address on its machine.
+    url: String,
 }
 
 /// The end of a session.
@@ -126,7 +127,7 @@ fn log_in(call: &Call) -> Result<Reply, Problem> {
     let principal = call.host.principal_of(&credential)?;
     let token = browsers.begin(credential, now)?;
     let mut reply = Reply::ok(&CallerForm::from(&principal))?;
-    reply.headers.insert(header::SET_COOKIE, login::cookie(&call.host, &token)?);
+    reply.headers.insert(header::SET_COOKIE, call.cookie.set(&token)?);
     Ok(reply)
 }
 
@@ -135,7 +136,7 @@ fn log_out(call: &Call) -> Result<Reply, Problem> {
         call.host.browsers.end(token);
     }
     let mut reply = Reply::ok(&LogoutForm { ended: call.session.is_some() })?;
-    reply.headers.insert(header::SET_COOKIE, login::no_cookie(&call.host)?);
+    reply.headers.insert(header::SET_COOKIE, call.cookie.unset()?);
     Ok(reply)
 }
 
@@ -145,5 +146,9 @@ fn issue_code(call: &Call) -> Result<Reply, Problem> {
         credential.ok_or_else(|| Problem::new("unauthenticated", "there is no key in the request"))?;
     let code = call.host.browsers.issue_code(credential, call.host.clock.monotonic())?;
     let until = call.host.now().plus_micros(i64::try_from(CODE_LIFE.as_micros()).unwrap_or(i64::MAX));
-    Reply::ok(&CodeForm { code: code.expose().to_owned(), expires_at: until.to_string() })
+    Reply::ok(&CodeForm {
+        code: code.expose().to_owned(),
+        expires_at: until.to_string(),
+        url: call.host.settings.url(),
+    })
 }

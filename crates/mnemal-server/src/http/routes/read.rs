@@ -20,11 +20,9 @@ use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::http::routes::condition::Condition;
 use crate::http::routes::of;
-use crate::mcp::recall::{RecordSorts, looked_at};
+use crate::mcp::recall::{RecordSorts, default_limit, looked_at};
 use crate::wire::{AnswerForm, ContextForm, Detail, RecallResultForm, ReceiptForm};
 
-/// Default number of hits of a search. Source: own default, that of the engine.
-const LIMIT: u32 = 10;
 /// Maximum number of hits of a search. Source: own default, as for every list.
 const MOST: u32 = 200;
 /// Hits whose metadata is checked. Source: own default, the most that recall returns.
@@ -73,7 +71,7 @@ pub(super) fn routes() -> Vec<Route> {
 struct RecallForm {
     /// The question.
     query: String,
-    /// Most hits, 1 to 200; 10 without it.
+    /// Most hits, 1 to 200; without it `recall.limit` of the settings of the server, which is 10 by default.
     #[serde(default)]
     limit: Option<u32>,
     /// Most tokens of the texts; 2,000 without it.
@@ -227,7 +225,7 @@ async fn recall(call: Call) -> Result<Reply, Problem> {
         form.tags.unwrap_or_default(),
     );
     let wanted = wanted.map_err(|mistake| Problem::invalid(mistake.0))?;
-    let limit = form.limit.unwrap_or(LIMIT);
+    let limit = form.limit.unwrap_or_else(|| default_limit(&memory, MOST));
     if !(1..=MOST).contains(&limit) {
         return Err(Problem::invalid(format!("limit must be 1..={MOST}")));
     }
