@@ -100,7 +100,7 @@ impl Cue {
 
 /// What a wish is about.
 #[derive(Debug)]
-struct Slot {
+struct WishTopic {
     name: String,
     aspect: Aspect,
     /// One wish holds at a time.
@@ -117,7 +117,7 @@ pub(super) struct WishPack {
     rule: RuleId,
     change: RuleId,
     lexicon: Lexicon,
-    slots: Vec<Slot>,
+    slots: Vec<WishTopic>,
     named: Patterns<usize>,
     unless: Patterns<usize>,
     cues: Patterns<Cue>,
@@ -201,7 +201,7 @@ impl WishPack {
             named.add(place, &section.lines("cue")?, &mut lexicon)?;
             unless.add(place, &section.lines("unless")?, &mut lexicon)?;
             let aspect = section.text("aspect")?;
-            slots.push(Slot {
+            slots.push(WishTopic {
                 name: section.text("name")?.unwrap_or_default().to_owned(),
                 aspect: aspect.and_then(Aspect::from_name).unwrap_or(Aspect::Other),
                 is_single: section.flag("single")?,
