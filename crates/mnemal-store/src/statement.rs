@@ -112,12 +112,12 @@ macro_rules! tally {
             $ahead,
             " $1 order by seq ",
             $order,
-            " limit 9223372036854775807)) w, \
+            " limit 9223372036854775807) ahead) w, \
              (select count(*) as events, coalesce(sum(seq), 0) as seqs from (select seq from event where ",
             $of,
             " and seq ",
             $behind,
-            " $1 order by seq limit 9223372036854775807)) b"
+            " $1 order by seq limit 9223372036854775807) behind) b"
         )
     };
 }
