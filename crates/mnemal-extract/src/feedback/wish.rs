@@ -72,7 +72,7 @@ enum Cue {
     Mine,
     /// It complains.
     Complaint,
-    /// It is about one task.
+    /// It is about one task: nothing else in the sentence counts.
     Once,
     /// It tells of the user or of somebody else.
     Told,
@@ -83,6 +83,7 @@ enum Cue {
 }
 
 impl Cue {
+    /// Every cue with its list in the packs and its weight. Source: as [`ENOUGH`].
     const ALL: [(Self, &'static str, f32); 11] = [
         (Self::Forever, "forever", 2.0),
         (Self::Ask, "asks", 1.0),
@@ -91,7 +92,7 @@ impl Cue {
         (Self::Case, "cases", 1.0),
         (Self::Mine, "mine", 1.0),
         (Self::Complaint, "complaints", 1.0),
-        (Self::Once, "once", -4.0),
+        (Self::Once, "once", 0.0),
         (Self::Told, "told", -1.5),
         (Self::Question, "questions", -3.0),
         (Self::Change, "changes", 0.0),
@@ -286,7 +287,7 @@ impl WishPack {
         })
     }
 
-    /// Whether clauses name one thing alone, of which one wish holds at a time, and no case.
+    /// Whether clauses name a thing of which one wish holds at a time, and no case.
     fn is_of_one_slot(&self, told: &[Clause]) -> bool {
         let mut named =
             told.iter().flat_map(|clause| &clause.slots).filter_map(|place| self.slots.get(*place));
