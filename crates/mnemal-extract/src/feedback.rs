@@ -131,9 +131,6 @@ pub fn feedback(turn: Turn<'_>) -> Vec<Feedback> {
 /// Adds the wishes that no rule states, of sentences in which none gives an explicit one.
 fn add_wishes(turn: Turn<'_>, found: &mut Vec<Feedback>) {
     let Some(rules) = pack_of(turn) else { return };
-    if is_dictation(rules, turn) {
-        return;
-    }
     let asked = PrecedingMessage::of(turn.assistant);
     let answers = asked != PrecedingMessage::Nothing;
     for sentence in sentences(turn.words()) {
@@ -146,7 +143,7 @@ fn add_wishes(turn: Turn<'_>, found: &mut Vec<Feedback>) {
             continue;
         }
         let Some(wish) = wish::wish(turn.words(), range.clone(), asked) else { continue };
-        if is_closed(rules, turn, range.clone(), wish.span) {
+        if is_closed(rules, turn, range.clone(), wish.span) || is_dictation(rules, turn) {
             continue;
         }
         match found.iter_mut().find(|one| is_here(one)) {

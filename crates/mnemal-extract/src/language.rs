@@ -262,6 +262,19 @@ fn outweighs_english(most: usize, words: &[Word<'_>], code: &str) -> bool {
     most > own && 2 * most >= 2 * own + shared
 }
 
+/// Most words of a text that may be in another language than its code. Source: own choice.
+const FEW: usize = 12;
+
+/// Whether a text has only a few words.
+pub(crate) fn is_brief(text: &str) -> bool {
+    text.split_whitespace().take(FEW + 1).count() <= FEW
+}
+
+/// Whether a text has only a few words of which none tells the language with a code, so that it may be in another one.
+pub(crate) fn is_unsure(text: &str, code: &str) -> bool {
+    is_brief(text) && by_script(text).is_none() && telling_words(text, code) == 0
+}
+
 /// Returns how many words of a text tell a language, and no other.
 pub(crate) fn telling_words(text: &str, code: &str) -> usize {
     let Some(place) = Pack::all().iter().position(|pack| pack.code == code) else { return 0 };

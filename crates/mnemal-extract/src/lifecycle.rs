@@ -13,6 +13,7 @@ use self::keys::{Keys, Packs};
 use self::pack::LifecyclePack;
 use crate::authorship::OwnWords;
 use crate::dates::{Anchor, DateRules, TimeBias, TimeExpression};
+use crate::language::{is_brief, is_unsure};
 use crate::word::words;
 
 /// The scope in which an ending looks for its target.
@@ -294,7 +295,7 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
     let Some(pack) = packs().get(place) else { return Vec::new() };
     // A text of unknown language is taken for English, or for a language with the same function words.
     let is_told = || place > 0 && crate::language::telling_words(text, &pack.language) >= TELLING;
-    let may_be_other = is_short(text) && crate::language::by_script(text).is_none() && !is_told();
+    let may_be_other = is_brief(text) && crate::language::by_script(text).is_none() && !is_told();
     let all: Vec<Range<usize>> = sentences(text).into_iter().map(|sentence| sentence.range()).collect();
     let read = |(at, of): (usize, &Range<usize>)| {
         let before = || at.checked_sub(1).and_then(|at| all.get(at)).cloned();
@@ -306,13 +307,6 @@ fn endings_among(may_end: Packs, text: &str) -> Vec<Ending> {
         others.flat_map(|(_, other)| other.endings(text, of.clone(), before())).collect()
     };
     all.iter().enumerate().flat_map(read).collect()
-}
-
-/// Most words of a text of uncertain language. Source: own choice.
-const SHORT: usize = 12;
-
-fn is_short(text: &str) -> bool {
-    text.split_whitespace().take(SHORT + 1).count() <= SHORT
 }
 
 /// Words unique to one language that determine the language of a short text. Source: own choice; a single one may be a name, or
@@ -336,14 +330,8 @@ pub fn duration(sentence: &str, anchor: &Anchor<'_>) -> Duration {
 /// every one.
 #[must_use]
 pub fn denies(text: &str) -> bool {
-    let place = place_of(text);
-    let denies = |pack: &LifecyclePack| pack.denies(text);
-    let is_known = |pack: &&LifecyclePack| crate::language::telling_words(text, &pack.language) > 0;
-    match packs().get(place).filter(is_known) {
-        Some(pack) => denies(pack),
-        None if crate::language::by_script(text).is_none() && is_short(text) => packs().iter().any(denies),
-        None => packs().get(place).is_some_and(denies),
-    }
+    let Some(own) = pack_of(text) else { return false };
+    own.denies(text) || is_unsure(text, &own.language) && packs().iter().any(|pack| pack.denies(text))
 }
 
 /// Returns the content words that name the subject of a preference or habit, folded: without words of wishing, liking,

@@ -128,8 +128,8 @@ impl Spaces {
 
     /// Returns the one space of an engine that is open: of a file of any name, or in memory.
     ///
-    /// It stays open until [`close`](Self::close), and cannot be opened again. No other space exists or can be created beside it, and it can neither be removed
-    /// nor marked as always-on.
+    /// It stays open until [`close`](Self::close), and cannot be opened again. No other space exists or can be created beside it,
+    /// and it can neither be removed nor marked as always-on.
     ///
     /// # Errors
     /// `Invalid` for settings out of range.

@@ -18,10 +18,11 @@ use super::scope::PrecedingMessage;
 use super::subject::WHOLE_ANSWER;
 use super::token::{NUMBER, Token};
 use super::{Feedback, span};
+use crate::language::{is_unsure, language};
 use crate::packs::LanguagePacks;
+use crate::requires_user_permission;
 use crate::section::PackFile;
 use crate::word::without_closing_marks;
-use crate::{language, requires_user_permission};
 
 /// Evidence that states a wish. Source: fitted by hand on the development half of `benches/data/wishes`.
 const ENOUGH: f32 = 3.5;
@@ -138,18 +139,13 @@ const PACKS: &[(&str, &str)] = &[
     ("zh", include_str!("../../packs/zh/wishes.toml")),
 ];
 
-/// Most words of a text of uncertain language, which is read in every language. Source: as for endings.
-const SHORT: usize = 12;
-
 /// Returns the packs that may read a text: that of its language, and for a few words without a sure language every one.
 fn packs_of(text: &str) -> impl Iterator<Item = &'static WishPack> {
     static READ: OnceLock<LanguagePacks<WishPack>> = OnceLock::new();
     let packs = READ.get_or_init(|| LanguagePacks::new(PACKS, WishPack::parse));
     let code = language(text);
     let first = packs.of(code).map_or("en", |_| code);
-    let is_sure = || language::by_script(text).is_some() || language::telling_words(text, first) > 0;
-    let is_short = text.split_whitespace().take(SHORT + 1).count() <= SHORT;
-    let others = if is_short && !is_sure() { PACKS } else { &[] };
+    let others = if is_unsure(text, first) { PACKS } else { &[] };
     let codes =
         iter::once(first).chain(others.iter().map(|(code, _)| *code).filter(move |code| *code != first));
     codes.filter_map(|code| packs.of(code))

@@ -23,7 +23,7 @@ const SHAPE: &str = "shape";
 /// have several rules.
 pub(super) const SINGLE: [Aspect; 5] =
     [Aspect::Length, Aspect::Detail, Aspect::Tone, Aspect::Language, Aspect::Emoji];
-/// Words that limit a rule to a case, in the languages with a feedback pack. Source: own choice.
+/// Words, folded, that limit a rule to a case, in the languages with a feedback pack. Source: own choice.
 const CASES: [&str; 25] = [
     "when",
     "whenever",
