@@ -7,6 +7,7 @@ mod clause;
 mod dates;
 mod extractor;
 mod feedback;
+mod foreign_question;
 mod forms;
 mod gates;
 #[cfg(test)]

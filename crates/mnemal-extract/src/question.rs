@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::foreign_question::foreign_wh;
 use crate::gates::is_negated;
 use crate::question_words::{
     ATTRIBUTE_ENDS, COMMON_STARTS, DETERMINERS, JOINERS, NOT_NAMES, RECIPIENT_VERBS, REQUEST_VERBS,
@@ -74,14 +75,18 @@ pub struct Question {
     pub asks_order: bool,
 }
 
-/// Analyzes an English question; in another language, only names and quoted phrases.
+/// Analyzes an English question; in another language, only names, quoted phrases, the question word, and whether a time is asked
+/// for.
 pub fn question(text: &str) -> Question {
     let words = words(text);
-    let wh = find_wh(&words);
+    let (wh, by_unit) = match find_wh(&words) {
+        Some(wh) => (Some(wh), false),
+        None => foreign_wh(text, &words),
+    };
     Question {
         names: names(text, &words),
         wh,
-        asks_time: asks_time(&words, wh),
+        asks_time: by_unit || asks_time(&words, wh),
         phrases: phrases(text),
         negated: is_negated(text),
         about_assistant: is_about_assistant(&words),
@@ -403,6 +408,36 @@ mod tests {
 
     fn check_names(text: &str, names: &[&str]) {
         assert_eq!(question(text).names, names, "{text}");
+    }
+
+    #[test]
+    fn a_question_word_is_understood_in_every_language() {
+        for (text, wh, is_time) in [
+            ("Wer ist meine Chefin?", Wh::Who, false),
+            ("Wie heißt mein Hund?", Wh::Who, false),
+            ("Wann ziehen wir um?", Wh::When, true),
+            ("An welchem Tag war die OP?", Wh::Which, true),
+            ("Wie lange wohne ich hier?", Wh::HowLong, false),
+            ("Was kostet die Miete?", Wh::What, false),
+            ("Où est-ce que je travaille ?", Wh::Where, false),
+            ("Quel jour avons-nous déménagé ?", Wh::Which, true),
+            ("Combien de frères j'ai ?", Wh::HowMany, false),
+            ("¿Cuándo es la boda?", Wh::When, true),
+            ("¿Quién me puso el implante?", Wh::Who, false),
+            ("¿Cuántos años tiene Lúa?", Wh::HowOld, false),
+            ("Quantos irmãos eu tenho?", Wh::HowMany, false),
+            ("Em que dia é a prova?", Wh::What, true),
+            ("我的生日是哪天？", Wh::When, true),
+            ("我妹妹叫什么名字？", Wh::Who, false),
+            ("我住在哪里？", Wh::Where, false),
+        ] {
+            let asked = question(text);
+            assert_eq!((asked.wh, asked.asks_time), (Some(wh), is_time), "{text}");
+        }
+        for text in ["I was there", "Ich war da, wo es schön ist und wer weiß", "C'est où je vis"] {
+            assert!(!question(text).asks_time, "{text}");
+        }
+        assert_eq!(question("He was ill").wh, None);
     }
 
     #[test]
