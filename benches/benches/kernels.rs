@@ -120,7 +120,9 @@ fn kernels(criterion: &mut Criterion) {
     let filter = RowSet::all(TURNS as u32);
     let asked = questions(1, TURNS, QUESTIONS);
     let read = |text: &String| -> TermQuery {
-        TermQuery(analyzer.query_terms(text).iter().map(|term| TermHash(term_hash(term))).collect())
+        let terms: Vec<TermHash> =
+            analyzer.query_terms(text).iter().map(|term| TermHash(term_hash(term))).collect();
+        terms.into()
     };
     let mut queries = asked.iter().map(read).collect::<Vec<_>>().into_iter().cycle();
     let vector: Vec<f32> = (0..DIMENSIONS).map(|_| dice.unit() as f32 - 0.5).collect();

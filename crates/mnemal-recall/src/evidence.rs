@@ -16,6 +16,8 @@ pub struct EvidenceFeatures {
     pub has_phrase: bool,
     /// Share of the question's weight covered by the turn and two messages on either side, 0 to 1.
     pub coverage: f32,
+    /// The same in the turn itself.
+    pub own: f32,
     /// Cosine, calibrated so that the embedder's floor maps to [`EVIDENCE_FLOOR`] and 1 to 1; 0 to 1, 0 without vectors.
     pub nearness: f32,
     /// Weight share of the requested attribute that is missing in the turn ("reason" of "what was the reason for …"), 0 to

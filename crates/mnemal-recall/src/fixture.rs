@@ -166,7 +166,8 @@ pub(crate) fn index(lengths: &[usize]) -> MemoryIndex {
 
 pub(crate) fn query(words: &str) -> TermQuery {
     let terms = Analyzer::new(Language::English).query_terms(words);
-    TermQuery(terms.iter().map(|term| TermHash(term_hash(term))).collect())
+    let terms: Vec<TermHash> = terms.iter().map(|term| TermHash(term_hash(term))).collect();
+    terms.into()
 }
 
 const DIMENSIONS: usize = 256;

@@ -43,6 +43,7 @@ mod search;
 mod source;
 mod state;
 mod substring;
+mod synonyms;
 mod timeline_answer;
 
 pub mod conformance;
@@ -68,5 +69,6 @@ pub use crate::rows::RowSet;
 pub use crate::sign_bits::{SIGN_BITS_FROM, SignBits};
 pub use crate::signal::{Boost, Boosts, Weights};
 pub use crate::source::{INJECT_LIMIT, RecallSource};
+pub use crate::synonyms::SynonymSet;
 pub use crate::terms::{DENIAL, FIRST_PERSON, NAME, WISH, index_marks, index_terms, indexed_text};
 pub use crate::vector::{FlatIndex, Neighbor, QueryVector, StoredVector, VectorIndex};

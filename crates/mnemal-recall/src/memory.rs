@@ -1,16 +1,17 @@
 //! In-memory index: the stored blocks, and the few columns that span blocks.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mnemal_core::{
     BLOCK_ROWS, Cursor, EventId, IndexBlock, Labels, Marks, ModelId, Posting, Role, Seq, TermHash, Timestamp,
 };
 use mnemal_text::{Analyzer, term_hash};
 
-use crate::lexical::LexicalIndex;
+use crate::lexical::{LexicalIndex, as_one};
 use crate::merge::merge;
 use crate::rows::window;
+use crate::synonyms::SynonymSet;
 use crate::terms::is_message;
 
 /// No row.
@@ -27,6 +28,25 @@ pub(crate) struct PlacedBlock {
     pub(crate) block: Arc<IndexBlock>,
     /// The numbers of the block's speakers.
     speakers: Arc<[u32]>,
+    /// Postings of concepts that were asked for, by their number.
+    concepts: Arc<Mutex<HashMap<u16, Arc<[Posting]>>>>,
+}
+
+impl PlacedBlock {
+    /// The postings of synonyms as those of one term.
+    fn synonyms(&self, set: &SynonymSet) -> Arc<[Posting]> {
+        let mut known = self.concepts.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = || {
+            as_one(
+                set.terms
+                    .iter()
+                    .flat_map(|term| postings(&self.block, *term, guess(&self.block.terms, *term)))
+                    .copied()
+                    .collect(),
+            )
+        };
+        known.entry(set.concept).or_insert_with(all).clone()
+    }
 }
 
 /// Session data of the rows; one value per row, `u32::MAX` for none.
@@ -205,7 +225,7 @@ impl MemoryIndex {
     fn place_block(&self, first: u32, block: Arc<IndexBlock>) -> PlacedBlock {
         let number = |name: &String| self.speaker_numbers.get(name).copied().unwrap_or(NONE);
         let speakers = block.speakers.names.iter().map(number).collect();
-        PlacedBlock { first, block, speakers }
+        PlacedBlock { first, block, speakers, concepts: Arc::default() }
     }
 
     /// Merges the newest blocks while the last is as large as the one before it, so that each row is copied only a few
@@ -322,6 +342,12 @@ impl LexicalIndex for MemoryIndex {
         let mut found = 0;
         self.visit(term, &mut |_, postings| found += postings.len());
         u32::try_from(found).unwrap_or(u32::MAX)
+    }
+
+    /// Each block is searched once for each concept.
+    fn synonyms(&self, set: &SynonymSet) -> Vec<(u32, Arc<[Posting]>)> {
+        let runs = self.blocks.iter().map(|placed| (placed.first, placed.synonyms(set)));
+        runs.filter(|(_, postings)| !postings.is_empty()).collect()
     }
 
     fn visit<'a>(&'a self, term: TermHash, run: &mut dyn FnMut(u32, &'a [Posting])) {

@@ -10,6 +10,7 @@ use mnemal_text::{Analyzer, Language, fold, is_stop_word, sentences, term_hash};
 use crate::answer_type::AnswerType;
 use crate::lexical::TermQuery;
 use crate::role_names::{RoleWord, role_words};
+use crate::synonyms::synonyms;
 use crate::terms::NAME;
 use crate::time_filter::{Span, spans};
 
@@ -80,9 +81,10 @@ impl Query {
         let marks_names =
             analyzer.language() != Language::German && Language::guess(text) != Language::German;
         let names = asked.names.iter().filter(|_| marks_names).map(|name| terms(name));
+        let own = terms(text);
         let phrases = asked.phrases.iter().filter_map(|range| text.get(range.clone()));
         Self {
-            terms: TermQuery(terms(text)),
+            terms: TermQuery { synonyms: synonyms(text, &own, analyzer), terms: own },
             names: names.filter(|name| !name.is_empty()).collect(),
             attribute: asked
                 .attribute

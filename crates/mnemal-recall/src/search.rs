@@ -116,14 +116,15 @@ impl Search {
             return EvidenceFeatures::default();
         }
         let columns = &self.snapshot.index.columns;
-        let (coverage, lacking) = self.arms.words.as_ref().map_or((0.0, 0.0), |words| {
+        let (coverage, own, lacking) = self.arms.words.as_ref().map_or((0.0, 0.0, 0.0), |words| {
             let attribute = words.bits(|term| query.attribute.contains(&term));
-            let lacks = !words.held_around(row, columns);
-            (words.coverage(row, columns), words.share(lacks, attribute))
+            let held = words.held_around(row, columns);
+            let own = words.share(words.term_bits(row), u16::MAX);
+            (words.coverage(row, columns), own, words.lacking(held, attribute))
         });
         let floor = self.arms.vectors.as_ref().map(|(_, asked)| asked.floor);
         let nearness = self.cosine(row).zip(floor).map_or(0.0, |(cosine, floor)| nearness(cosine, floor));
-        EvidenceFeatures { coverage, nearness, lacking, ..self.shared }
+        EvidenceFeatures { coverage, own, nearness, lacking, ..self.shared }
     }
 
     /// The reason for a row, and the share of its lexical score from adjacent messages.

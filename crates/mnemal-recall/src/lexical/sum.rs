@@ -67,7 +67,7 @@ pub(super) fn add_up(
 ) -> WordScores {
     let rows = words.table.rows();
     let norm = Norm::of(columns, rows);
-    let weights: Vec<f32> = terms.iter().map(|term| idf(rows, term.frequency)).collect();
+    let weights: Vec<f32> = terms.iter().map(|term| term.share * idf(rows, term.frequency)).collect();
     let mut left: Vec<&[(u32, &[Posting])]> = terms.iter().map(|term| term.runs.as_slice()).collect();
     let mut run = RowRun::empty();
     while let Some(first) = left.iter().filter_map(|runs| runs.first().map(|(first, _)| *first)).min() {
