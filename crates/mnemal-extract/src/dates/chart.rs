@@ -11,6 +11,9 @@ use super::token::{Token, TokenKind};
 /// No place of a run may have more readings; more would be a text made to exhaust.
 const READINGS_AT: usize = 300;
 
+/// What it costs to read four digits that may be a year as a time of day; more than any form that dates have in common.
+const YEAR_AS_CLOCK: u16 = 4;
+
 /// A reading of some tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -20,7 +23,7 @@ pub(super) struct Node {
     pub(super) cost: u16,
     /// A single word that names no date alone.
     pub(super) is_weak: bool,
-    cats: Vec<Cat>,
+    pub(super) cats: Vec<Cat>,
 }
 
 /// Tokens that may belong to dates, with their words in lower case.
@@ -85,7 +88,11 @@ impl Chart<'_> {
             let cats = cats_of(&value);
             // "3h" is a length, unless more of a time of day is beside it.
             let is_weak = matches!(value, Value::Time(..)) && run.word(end - 1) == "h";
-            self.add(place, Node { end, value, cost: 0, is_weak, cats });
+            // "2024" is a year rather than a time of day.
+            let is_year = run.word(place).len() == 4
+                && matches!(value, Value::Loose(at) if (19..=20).contains(&at.hour));
+            let cost = if is_year { YEAR_AS_CLOCK } else { 0 };
+            self.add(place, Node { end, value, cost, is_weak, cats });
         }
         let mut next = 0;
         while let Some(node) = self.nodes.get(place).and_then(|nodes| nodes.get(next)).cloned() {
@@ -208,7 +215,7 @@ fn made(form: &DateForm, chosen: &[Node]) -> Option<Node> {
 impl Node {
     /// Returns whether the reading is one that is handed out.
     pub(super) fn is_time(&self) -> bool {
-        matches!(self.value, Value::Time(..) | Value::Length(_) | Value::Recurring)
+        matches!(self.value, Value::Time(..) | Value::Length(_) | Value::Stay(_) | Value::Recurring)
     }
 
     pub(super) fn is(&self, name: &str) -> bool {
