@@ -408,8 +408,8 @@ impl DateRules {
     /// Of all readings the longest, and of equally long ones the cheapest.
     fn chosen(&self, text: &str, run: Run<'_>) -> Vec<TimeMatch> {
         let chart = readings(run, &self.pack);
-        let mut all: Vec<(usize, Node)> = (chart.iter().enumerate())
-            .flat_map(|(start, nodes)| nodes.iter().map(move |node| (start, node.clone())))
+        let mut all: Vec<(usize, &Node)> = (chart.iter().enumerate())
+            .flat_map(|(start, nodes)| nodes.iter().map(move |node| (start, node)))
             .filter(|(start, node)| node.is_time() && stands_alone(text, run, *start, node))
             .filter(|(start, node)| self.is_of_words(text, run, *start, node.end))
             .filter(|(start, node)| !node.is_weak || self.is_clear(text, run, *start, node))
@@ -418,7 +418,7 @@ impl DateRules {
         let mut taken: Vec<(usize, Node)> = Vec::new();
         for (start, node) in all {
             if taken.iter().all(|(from, other)| node.end <= *from || other.end <= start) {
-                taken.push((start, node));
+                taken.push((start, node.clone()));
             }
         }
         self.add_listed(text, run, &chart, &mut taken);

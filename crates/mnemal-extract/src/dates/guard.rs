@@ -176,12 +176,20 @@ impl Pack {
         if let Expr::Shift { base, .. } = expr {
             let is_named = !matches!(**base, Expr::Now | Expr::Soon);
             return self.is_one_of_counts(beside)
-                || is_named && guards.these.iter().any(|word| ends_with(before, word));
+                || is_named
+                    && (guards.these.iter().any(|word| ends_with(before, word)) || self.is_span(beside.own));
         }
         let ahead = guards.from.iter().find_map(|word| without_last(before, word));
         ahead.is_some_and(|ahead| {
             self.means(last_word(ahead), |of| matches!(of, Meaning::Unit(_) | Meaning::Units(_)))
         })
+    }
+
+    /// "The two weeks after Easter".
+    fn is_span(&self, own: &str) -> bool {
+        let own = own.to_lowercase();
+        let is_these = self.guards.these.iter().any(|word| word == first_word(&own));
+        is_these && self.means(second_word(&own), |of| matches!(of, Meaning::Number(_) | Meaning::Fuzzy(_)))
     }
 
     /// "A | Friday in October", "part of | next week".
@@ -190,7 +198,9 @@ impl Pack {
         let begins_with_name =
             self.means(first_word(&own.to_lowercase()), |of| matches!(of, Meaning::Weekday(_)));
         let is_any = begins_with_name && guards.any.iter().any(|word| ends_with(before, word));
-        let whole = guards.of.iter().find_map(|word| without_last(self.guards.front(before), word));
+        let own_of = guards.of.iter().any(|word| word == first_word(&own.to_lowercase())).then_some(before);
+        let of = || guards.of.iter().find_map(|word| without_last(guards.front(before), word));
+        let whole = own_of.or_else(of);
         let is_share = whole.is_some_and(|whole| guards.share.iter().any(|word| ends_with(whole, word)));
         is_any || is_share && !matches!(expr, Expr::Now)
     }
@@ -203,7 +213,9 @@ impl Pack {
             Kind::Open | Kind::ClockOpen => ends(&guards.degree),
             Kind::Clock | Kind::Day | Kind::Period if is_compared(before) => true,
             Kind::Period => self.is_led_from_afar(before),
-            Kind::Clock => ends(&guards.from) || self.is_half_of_pair(before),
+            Kind::Clock => {
+                !matches!(expr, Expr::Vague(_)) && ends(&guards.from) || self.is_half_of_pair(before)
+            }
             Kind::Moment => self.is_half_of_pair(before),
             _ => {
                 let is_counted =
@@ -287,7 +299,7 @@ impl Pack {
         let (front, own) = (self.guards.front(before), beside.own.to_lowercase());
         let is_day = matches!(kind, Kind::Day | Kind::DayPart);
         is_year(after)
-            || kind == Kind::Part && self.is_numeral(last_word(front))
+            || kind == Kind::Part && self.is_numeral(last_word(beside.before))
             || kind == Kind::DayPart && has_number_and_comma(beside.before)
             || self.leads_on(&own, after)
             || self.is_second_of_list(&own, front)

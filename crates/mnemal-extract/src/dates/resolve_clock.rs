@@ -83,8 +83,8 @@ impl Resolver<'_> {
     fn clock_part(&self, clock: Clock, part: usize, day: Option<&Expr>) -> Option<Interval> {
         let (start, end) = self.customs.parts.get(part).copied()?;
         let hour = clock.hour;
-        // "Tonight at 2 am" is of the next day, and "ce soir à six heures" is 18 o'clock.
-        let is_open = clock.is_open || start >= 12 * 60 && (1..12).contains(&hour);
+        // "Ce soir à six heures" is 18 o'clock.
+        let is_open = clock.is_open || start >= 12 * 60 && (5..12).contains(&hour);
         let (hour, next_day) = match (is_open, start >= 12 * 60, end >= 23 * 60) {
             (false, ..) => (hour, false),
             (true, false, _) => (hour % 12, false),
