@@ -141,8 +141,12 @@ impl Chart<'_> {
     }
 
     fn apply(&mut self, form: &DateForm, place: usize, first: &Node) {
+        // Most forms end here, so that nothing is set up before.
+        if form.elements.get(1).is_some_and(|second| !self.follows(first.end, *second)) {
+            return;
+        }
         let mut found = Vec::new();
-        let mut chosen = vec![first.clone()];
+        let mut chosen = vec![first];
         self.complete(form, &mut chosen, &mut found);
         for node in found {
             self.add(place, node);
@@ -150,7 +154,7 @@ impl Chart<'_> {
     }
 
     /// Extends a partly matched form by every node that fits.
-    fn complete(&self, form: &DateForm, chosen: &mut Vec<Node>, found: &mut Vec<Node>) {
+    fn complete<'n>(&'n self, form: &DateForm, chosen: &mut Vec<&'n Node>, found: &mut Vec<Node>) {
         let end = chosen.last().map_or(0, |node| node.end);
         let Some(element) = form.elements.get(chosen.len()) else {
             found.extend(made(form, chosen));
@@ -158,10 +162,15 @@ impl Chart<'_> {
         };
         let following = self.nodes.get(end).map_or(&[][..], Vec::as_slice);
         for node in following.iter().filter(|node| node.cats.contains(&element.cat)) {
-            chosen.push(node.clone());
+            chosen.push(node);
             self.complete(form, chosen, found);
             chosen.pop();
         }
+    }
+
+    fn follows(&self, place: usize, element: Element) -> bool {
+        let nodes = self.nodes.get(place).map_or(&[][..], Vec::as_slice);
+        nodes.iter().any(|node| node.cats.contains(&element.cat))
     }
 
     fn add(&mut self, place: usize, node: Node) {
@@ -196,9 +205,9 @@ fn matched(run: Run<'_>, mut place: usize, rest: &[Box<str>]) -> Option<usize> {
     Some(place)
 }
 
-fn made(form: &DateForm, chosen: &[Node]) -> Option<Node> {
+fn made(form: &DateForm, chosen: &[&Node]) -> Option<Node> {
     let mut arguments: Vec<(u8, &Value)> = (form.elements.iter().zip(chosen))
-        .filter_map(|(element, node): (&Element, &Node)| Some((element.argument?, &node.value)))
+        .filter_map(|(element, node): (&Element, &&Node)| Some((element.argument?, &node.value)))
         .collect();
     arguments.sort_by_key(|(place, _)| *place);
     let arguments: Vec<&Value> = arguments.into_iter().map(|(_, value)| value).collect();

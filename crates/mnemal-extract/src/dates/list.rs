@@ -22,7 +22,7 @@ impl DateRules {
                 let is_free = taken.iter().all(|(from, other)| end <= *from || other.end <= start);
                 let is_number = matches!(node.value, Value::Number { .. });
                 if is_free
-                    && (self.goes_on(run, end, is_number, taken)
+                    && (self.goes_on(run, node, taken)
                         || self.went_before(run, start, taken)
                             && (!is_number || is_followed_by_pause(text, run, end)))
                 {
@@ -34,8 +34,9 @@ impl DateRules {
     }
 
     /// Returns whether a list goes on behind a token with a day in full; behind a bare number not with a comma alone.
-    fn goes_on(&self, run: Run<'_>, mut place: usize, is_number: bool, taken: &[(usize, Node)]) -> bool {
-        let from = place;
+    fn goes_on(&self, run: Run<'_>, day: &Node, taken: &[(usize, Node)]) -> bool {
+        let (from, mut place) = (day.end, day.end);
+        let is_number = matches!(day.value, Value::Number { .. });
         while self.is_list_word(run.word(place)) {
             place += 1;
         }

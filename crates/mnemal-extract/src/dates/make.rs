@@ -567,13 +567,8 @@ fn nth_of(number: i64, unit: Unit, outer: Rc<Expr>) -> Option<Value> {
 
 fn nth_item(of: &[&Value], sign: i64) -> Option<Value> {
     let number = sign * of.iter().find_map(|value| ordinal(value).or_else(|| number(value)))?;
-    let times: Vec<&&Value> = of.iter().filter(|value| kind(value).is_some()).collect();
-    let (item, outer) = match (of.first(), times.as_slice()) {
-        // A number and the longer time come first where the language says so.
-        (Some(Value::Number { .. }), [outer, item]) => (*item, *outer),
-        (_, [item, outer]) => (*item, *outer),
-        _ => return None,
-    };
+    let mut times = of.iter().filter(|value| kind(value).is_some());
+    let (item, outer) = (times.next()?, times.next()?);
     // "4 January 2019" is no fourth January.
     let is_month = matches!(&*expr(item)?, Expr::Cal(Cal { month: Some(_), .. }) | Expr::OfYear { .. });
     (!is_month).then_some(())?;

@@ -112,9 +112,8 @@ fn ranged(from: &Value, to: &Value) -> Option<Value> {
         (Kind::Day | Kind::Period, Kind::Day | Kind::Period) => Kind::Range,
         (Kind::Clock, Kind::Clock) => Kind::ClockRange,
         (Kind::Day | Kind::Period | Kind::Clock | Kind::Moment, Kind::Moment)
-        | (Kind::Moment, Kind::Day | Kind::Period | Kind::Clock)
-        | (Kind::DayPart, Kind::DayPart | Kind::Moment)
-        | (Kind::Moment, Kind::DayPart) => Kind::Stretch,
+        | (Kind::Moment, Kind::Day | Kind::Period | Kind::Clock | Kind::DayPart)
+        | (Kind::DayPart, Kind::DayPart | Kind::Moment) => Kind::Stretch,
         _ => return None,
     };
     let (from, to) = (expr(from)?, expr(to)?);
