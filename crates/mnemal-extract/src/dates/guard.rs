@@ -120,7 +120,7 @@ impl Pack {
             Value::Time(kind, expr) => {
                 self.has_guard(*kind, &before, beside.own, &after)
                     || self.has_far_guard(&before)
-                    || self.is_open_changed(*kind, expr, &before)
+                    || self.is_open_changed(*kind, expr, beside.own, &before)
                     || self.is_counted_wrong(expr, beside, &before)
                     || self.is_any_of_many(expr, beside.own, &before)
                     || self.has_date_word_beside(*kind, beside)
@@ -206,13 +206,13 @@ impl Pack {
     }
 
     /// "Shortly | before noon", "from | 7 am", "for | two weeks from Monday".
-    fn is_open_changed(&self, kind: Kind, expr: &Expr, before: &str) -> bool {
+    fn is_open_changed(&self, kind: Kind, expr: &Expr, own: &str, before: &str) -> bool {
         let guards = &self.guards;
         let ends = |words: &[String]| words.iter().any(|word| ends_with(before, word));
         match kind {
             Kind::Open | Kind::ClockOpen => ends(&guards.degree),
             Kind::Clock | Kind::Day | Kind::Period if is_compared(before) => true,
-            Kind::Period => self.is_led_from_afar(before),
+            Kind::Period => self.is_led_from_afar(own, before),
             Kind::Clock => {
                 !matches!(expr, Expr::Vague(_)) && ends(&guards.from) || self.is_half_of_pair(before)
             }
@@ -226,9 +226,12 @@ impl Pack {
     }
 
     /// "Before early | September": a word that changes the time, and one that nobody knows.
-    fn is_led_from_afar(&self, before: &str) -> bool {
+    fn is_led_from_afar(&self, own: &str, before: &str) -> bool {
+        let first = first_word(own).to_lowercase();
+        let is_name = self.means(&first, |of| matches!(of, Meaning::Month(_) | Meaning::Season(_)));
         let (word, led) = (last_word(before), second_last_word(before));
-        !self.guards.plain.is_empty()
+        is_name
+            && !self.guards.plain.is_empty()
             && self.word(word).is_none()
             && self.guards.before.iter().any(|known| known == led)
     }
@@ -380,7 +383,6 @@ impl Pack {
             (Value::Time(first, _), Value::Time(second, _)) => {
                 let is_plain = |list: &[String]| list.iter().any(|known| known == word);
                 is_word
-                    && !gap.starts_with(',')
                     && !is_plain(&guards.plain)
                     && !is_plain(&self.list_words)
                     && is_of_day(*first) != is_of_day(*second)
