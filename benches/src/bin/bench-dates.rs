@@ -35,7 +35,7 @@ fn main() -> Result<()> {
     if args.left_out {
         let left = set.leave_out()?;
         if args.list {
-            println!("{}", left.told.join("\n"));
+            println!("lost\n{}\nunseen\n{}", left.told.join("\n"), left.told_unseen.join("\n"));
         }
         println!("{}", serde_json::to_string_pretty(&left.figures())?);
         return Ok(());

@@ -6,7 +6,7 @@ use anyhow::Result;
 use mnemal_extract::{DateRules, PackLine};
 use serde_json::{Value, json};
 
-use super::{DateSet, Tally, Verdict};
+use super::{Case, DateSet, Tally, Verdict};
 
 /// Results for sentences with unknown wording.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct LeftOut {
     pub lost: BTreeMap<&'static str, Tally>,
     /// The lost pairs for people that end in something wrong: the wording, the sentence, and what was read in it.
     pub told: Vec<String>,
+    /// The sentences of `unseen` that end in something wrong, the same way.
+    pub told_unseen: Vec<String>,
 }
 
 impl DateSet {
@@ -42,12 +44,17 @@ impl DateSet {
             }
         }
         for (place, case) in self.cases.iter().enumerate() {
-            let verdict = match needed.get(&place) {
-                Some(wordings) => self.verdict(place, &DateRules::without("en", self.customs, wordings)?),
-                None => whole.get(place).copied(),
-            };
-            if let Some(verdict) = verdict {
-                found.unseen.entry(case.group).or_default().add(verdict);
+            let wordings = needed.remove(&place).unwrap_or_default();
+            let read = super::read(case, &DateRules::without("en", self.customs, &wordings)?);
+            let verdict = super::judge(case, read.clone());
+            found.unseen.entry(case.group).or_default().add(verdict);
+            if verdict == Verdict::Wrong {
+                let without: Vec<String> = wordings.iter().map(told).collect();
+                let Case { id, group, input, .. } = case;
+                found.told_unseen.push(format!(
+                    "{group} {id}: {input}\n  without {}\n  found {read:?}",
+                    without.join(", ")
+                ));
             }
         }
         Ok(found)
@@ -71,11 +78,8 @@ impl DateSet {
             lost.push(place);
             found.lost.entry(case.group).or_default().add(*verdict);
             if *verdict == Verdict::Wrong {
-                let PackLine { section, name, text } = wording;
                 let read = super::read(case, rules);
-                found
-                    .told
-                    .push(format!("{section}.{name} `{text}` {}: {}\n  found {read:?}", case.id, case.input));
+                found.told.push(format!("{} {}: {}\n  found {read:?}", told(wording), case.id, case.input));
             }
         }
         lost
@@ -94,6 +98,11 @@ impl DateSet {
     fn text(&self, place: usize) -> Option<String> {
         Some(self.cases.get(place)?.input.trim().to_lowercase())
     }
+}
+
+fn told(wording: &PackLine) -> String {
+    let PackLine { section, name, text } = wording;
+    format!("{section}.{name} `{text}`")
 }
 
 impl LeftOut {

@@ -14,6 +14,7 @@ mod form;
 mod guard;
 mod holiday;
 mod interval;
+mod list;
 mod make;
 mod make_clock;
 mod make_range;
@@ -275,7 +276,8 @@ impl DateRules {
                 Surroundings { before: part(from, start), own: part(start, end), after: part(end, to) };
             let is_torn = next.is_some_and(|next| self.pack.is_torn(&one.value, &next.value, beside));
             let is_changed = self.pack.is_changed(&one.value, beside);
-            for (at, is_part) in [(place, is_torn || is_changed), (place + 1, is_torn)] {
+            let is_pair = is_changed && next.is_some() && self.pack.is_first_of_pair(beside);
+            for (at, is_part) in [(place, is_torn || is_changed), (place + 1, is_torn || is_pair)] {
                 if let Some(is_refused) = refused.get_mut(at) {
                     *is_refused |= is_part;
                 }
@@ -405,8 +407,9 @@ impl DateRules {
 
     /// Of all readings the longest, and of equally long ones the cheapest.
     fn chosen(&self, text: &str, run: Run<'_>) -> Vec<TimeMatch> {
-        let mut all: Vec<(usize, Node)> = (readings(run, &self.pack).into_iter().enumerate())
-            .flat_map(|(start, nodes)| nodes.into_iter().map(move |node| (start, node)))
+        let chart = readings(run, &self.pack);
+        let mut all: Vec<(usize, &Node)> = (chart.iter().enumerate())
+            .flat_map(|(start, nodes)| nodes.iter().map(move |node| (start, node)))
             .filter(|(start, node)| node.is_time() && stands_alone(text, run, *start, node))
             .filter(|(start, node)| self.is_of_words(text, run, *start, node.end))
             .filter(|(start, node)| !node.is_weak || self.is_clear(text, run, *start, node))
@@ -415,9 +418,10 @@ impl DateRules {
         let mut taken: Vec<(usize, Node)> = Vec::new();
         for (start, node) in all {
             if taken.iter().all(|(from, other)| node.end <= *from || other.end <= start) {
-                taken.push((start, node));
+                taken.push((start, node.clone()));
             }
         }
+        self.add_listed(text, run, &chart, &mut taken);
         taken.sort_by_key(|(start, _)| *start);
         taken.into_iter().filter_map(|(start, node)| TimeMatch::new(run, start, node)).collect()
     }
@@ -463,7 +467,9 @@ impl TimeMatch {
     fn resolve(&self, resolver: &Resolver<'_>, place: &LocalMoment) -> TimeExpression {
         let span = self.span;
         match &self.value {
-            Value::Length(length) => TimeExpression::Length { seconds: length.nominal_seconds(), span },
+            Value::Length(length) | Value::Stay(length) => {
+                TimeExpression::Length { seconds: length.nominal_seconds(), span }
+            }
             Value::Time(_, expr) => {
                 self.when(expr, resolver, place).map_or(TimeExpression::Refused(span), TimeExpression::When)
             }

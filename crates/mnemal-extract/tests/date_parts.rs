@@ -53,7 +53,7 @@ fn a_part_of_a_time_that_no_form_reads_is_no_time() {
         ("en", "Friday 8 sharp"),
         ("en", "no sooner than Tuesday"),
         ("en", "anything but Thursday"),
-        ("en", "the latter half of August"),
+        ("en", "the middle third of August"),
         ("de", "außer am Freitag"),
         ("de", "am Vorabend des 1. Mai"),
         ("de", "der vorletzte Freitag im Juni"),

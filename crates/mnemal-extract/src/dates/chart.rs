@@ -11,6 +11,9 @@ use super::token::{Token, TokenKind};
 /// No place of a run may have more readings; more would be a text made to exhaust.
 const READINGS_AT: usize = 300;
 
+/// What it costs to read four digits that may be a year as a time of day; more than any form that dates have in common.
+const YEAR_AS_CLOCK: u16 = 4;
+
 /// A reading of some tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -20,7 +23,7 @@ pub(super) struct Node {
     pub(super) cost: u16,
     /// A single word that names no date alone.
     pub(super) is_weak: bool,
-    cats: Vec<Cat>,
+    pub(super) cats: Vec<Cat>,
 }
 
 /// Tokens that may belong to dates, with their words in lower case.
@@ -85,7 +88,11 @@ impl Chart<'_> {
             let cats = cats_of(&value);
             // "3h" is a length, unless more of a time of day is beside it.
             let is_weak = matches!(value, Value::Time(..)) && run.word(end - 1) == "h";
-            self.add(place, Node { end, value, cost: 0, is_weak, cats });
+            // "2024" is a year rather than a time of day.
+            let is_year = run.word(place).len() == 4
+                && matches!(value, Value::Loose(at) if (19..=20).contains(&at.hour));
+            let cost = if is_year { YEAR_AS_CLOCK } else { 0 };
+            self.add(place, Node { end, value, cost, is_weak, cats });
         }
         let mut next = 0;
         while let Some(node) = self.nodes.get(place).and_then(|nodes| nodes.get(next)).cloned() {
@@ -134,8 +141,12 @@ impl Chart<'_> {
     }
 
     fn apply(&mut self, form: &DateForm, place: usize, first: &Node) {
+        // Most forms end here, so that nothing is set up before.
+        if form.elements.get(1).is_some_and(|second| !self.follows(first.end, *second)) {
+            return;
+        }
         let mut found = Vec::new();
-        let mut chosen = vec![first.clone()];
+        let mut chosen = vec![first];
         self.complete(form, &mut chosen, &mut found);
         for node in found {
             self.add(place, node);
@@ -143,7 +154,7 @@ impl Chart<'_> {
     }
 
     /// Extends a partly matched form by every node that fits.
-    fn complete(&self, form: &DateForm, chosen: &mut Vec<Node>, found: &mut Vec<Node>) {
+    fn complete<'n>(&'n self, form: &DateForm, chosen: &mut Vec<&'n Node>, found: &mut Vec<Node>) {
         let end = chosen.last().map_or(0, |node| node.end);
         let Some(element) = form.elements.get(chosen.len()) else {
             found.extend(made(form, chosen));
@@ -151,10 +162,15 @@ impl Chart<'_> {
         };
         let following = self.nodes.get(end).map_or(&[][..], Vec::as_slice);
         for node in following.iter().filter(|node| node.cats.contains(&element.cat)) {
-            chosen.push(node.clone());
+            chosen.push(node);
             self.complete(form, chosen, found);
             chosen.pop();
         }
+    }
+
+    fn follows(&self, place: usize, element: Element) -> bool {
+        let nodes = self.nodes.get(place).map_or(&[][..], Vec::as_slice);
+        nodes.iter().any(|node| node.cats.contains(&element.cat))
     }
 
     fn add(&mut self, place: usize, node: Node) {
@@ -189,9 +205,9 @@ fn matched(run: Run<'_>, mut place: usize, rest: &[Box<str>]) -> Option<usize> {
     Some(place)
 }
 
-fn made(form: &DateForm, chosen: &[Node]) -> Option<Node> {
+fn made(form: &DateForm, chosen: &[&Node]) -> Option<Node> {
     let mut arguments: Vec<(u8, &Value)> = (form.elements.iter().zip(chosen))
-        .filter_map(|(element, node): (&Element, &Node)| Some((element.argument?, &node.value)))
+        .filter_map(|(element, node): (&Element, &&Node)| Some((element.argument?, &node.value)))
         .collect();
     arguments.sort_by_key(|(place, _)| *place);
     let arguments: Vec<&Value> = arguments.into_iter().map(|(_, value)| value).collect();
@@ -208,7 +224,7 @@ fn made(form: &DateForm, chosen: &[Node]) -> Option<Node> {
 impl Node {
     /// Returns whether the reading is one that is handed out.
     pub(super) fn is_time(&self) -> bool {
-        matches!(self.value, Value::Time(..) | Value::Length(_) | Value::Recurring)
+        matches!(self.value, Value::Time(..) | Value::Length(_) | Value::Stay(_) | Value::Recurring)
     }
 
     pub(super) fn is(&self, name: &str) -> bool {

@@ -4,7 +4,9 @@ use jiff::civil::{Date, DateTime};
 
 use super::TimeBias;
 use super::expr::{Cal, EdgeContext, Expr, Occurrence, Unit};
-use super::interval::{Granularity, GranularityExt as _, Interval, monday, plus_days, plus_months, step};
+use super::interval::{
+    Granularity, GranularityExt as _, Interval, floor, monday, plus_days, plus_months, step,
+};
 use super::resolve::{Resolver, last_day_after, seconds_between, step_up};
 
 impl Resolver<'_> {
@@ -159,6 +161,13 @@ impl Resolver<'_> {
     }
 
     pub(super) fn inside(&self, item: &Expr, outer: &Expr) -> Option<Interval> {
+        if let Expr::Shift { length, .. } = outer
+            && length.unit >= Unit::Year
+        {
+            // "In spring two years ago" is of that year.
+            let year = floor(self.resolve(outer)?.start?.date(), Unit::Year)?;
+            return self.occurrences(item, year, plus_months(year, 12)?).first().copied();
+        }
         if let Expr::Shift { .. } = outer {
             return self.first_from(item, self.resolve(outer)?.start?.date());
         }
@@ -174,8 +183,33 @@ impl Resolver<'_> {
         })
     }
 
+    /// The first or last units of a time, a half of it, or what comes back behind it.
+    pub(super) fn part_of(&self, expr: &Expr) -> Option<Interval> {
+        match expr {
+            Expr::FirstUnits { number, unit, outer } => {
+                self.in_outer(outer, |time| first_units(*number, *unit, time))
+            }
+            Expr::HalfOf { number, outer } => self.in_outer(outer, |time| half_of(*number, time)),
+            Expr::NthFrom { number, item, from } => {
+                let time = self.resolve(from)?;
+                let place = usize::try_from(number.abs() - 1).ok()?;
+                if *number > 0 {
+                    let day = last_day_after(time.end?);
+                    self.occurrences(item, day, plus_days(day, 400)?).get(place).copied()
+                } else {
+                    let day = time.start?.date();
+                    self.occurrences(item, plus_days(day, -400)?, day).iter().rev().nth(place).copied()
+                }
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn nth(&self, number: i64, unit: Unit, time: Interval) -> Option<Interval> {
         let (start, end) = (time.start?.date(), last_day_after(time.end?));
+        if unit == Unit::Workday {
+            return nth_workday(number, start, end);
+        }
         let first = match unit {
             Unit::Week | Unit::Weekend if self.customs.is("weeks_full") => step_up(start, Unit::Week)?,
             // The week of a time is the one whose Thursday lies in it.
@@ -203,4 +237,44 @@ impl Resolver<'_> {
         near.sort_by_key(|time| time.start.map(|start| seconds_between(middle, start).abs()));
         near.get(usize::try_from(number - 1).ok()?).copied()
     }
+}
+
+/// The n-th day from Monday to Friday of those from `start` to before `end`, negative from the last.
+fn nth_workday(number: i64, start: Date, end: Date) -> Option<Interval> {
+    let place = usize::try_from(number.abs() - 1).ok()?;
+    let step = if number > 0 { 1 } else { -1 };
+    let first = if number > 0 { start } else { plus_days(end, -1)? };
+    let is_inside = |day: &Date| *day >= start && *day < end;
+    std::iter::successors(Some(first), |day| plus_days(*day, step))
+        .take_while(is_inside)
+        .filter(|day| day.weekday().to_monday_zero_offset() < 5)
+        .nth(place)
+        .and_then(Interval::day)
+}
+
+/// Units from the begin of a time on, or back from its end; none that it does not hold.
+fn first_units(number: i64, unit: Unit, time: Interval) -> Option<Interval> {
+    let (start, end) = (time.start?.date(), last_day_after(time.end?));
+    let (from, to) = if number > 0 {
+        let from = floor(start, unit)?;
+        (from, step(from, unit, number)?)
+    } else {
+        (step(end, unit, number)?, end)
+    };
+    let is_one = number == 1;
+    (is_one || from >= start && to <= end).then_some(())?;
+    Interval::of_days(from, to, Granularity::of(unit))
+}
+
+fn half_of(number: i64, time: Interval) -> Option<Interval> {
+    let (start, end) = (time.start?.date(), last_day_after(time.end?));
+    let (middle, grain) = match time.grain {
+        Granularity::Month => (plus_days(start, 15)?, Granularity::Day),
+        Granularity::Year => (plus_months(start, 6)?, Granularity::Quarter),
+        Granularity::Decade => (plus_months(start, 60)?, Granularity::Year),
+        Granularity::Century => (plus_months(start, 600)?, Granularity::Decade),
+        _ => return None,
+    };
+    let (from, to) = if number == 1 { (start, middle) } else { (middle, end) };
+    Interval::of_days(from, to, grain)
 }

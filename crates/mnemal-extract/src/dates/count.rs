@@ -1,6 +1,6 @@
 //! Units before and after now, and durations from a moment.
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 
 use super::TimeBias;
 use super::expr::{Cal, Direction, Expr, Length, Unit};
@@ -128,6 +128,9 @@ impl Resolver<'_> {
             return None;
         }
         if matches!(base, Expr::Now | Expr::Soon) {
+            if unit == Unit::Workday {
+                return workdays_from(self.today(), length.days, way).and_then(Interval::day).map(vague);
+            }
             let grain = self.customs.offset(unit);
             let moment = plus(whole_second(self.now), length, way)?;
             let start = match grain {
@@ -142,6 +145,9 @@ impl Resolver<'_> {
             return Interval::one(start, grain).map(|time| if is_rough { time.vague() } else { vague(time) });
         }
         let base = self.resolve(base)?;
+        if unit == Unit::Workday {
+            return workdays_from(base.start?.date(), length.days, way).and_then(Interval::day).map(vague);
+        }
         let grain = match base.grain.min(Granularity::of(unit)) {
             Granularity::Week if base.grain > Granularity::Week => Granularity::Day,
             Granularity::Hour if base.grain > Granularity::Hour => Granularity::Minute,
@@ -159,4 +165,13 @@ impl Resolver<'_> {
         }
         Interval::day(plus_days(monday(day)?, weekday.into())?)
     }
+}
+
+/// A day moved by days from Monday to Friday.
+fn workdays_from(from: Date, count: i64, way: Direction) -> Option<Date> {
+    let step = if way == Direction::Back { -1 } else { 1 };
+    let place = usize::try_from(count.min(1000) - 1).ok()?;
+    std::iter::successors(plus_days(from, step), |day| plus_days(*day, step))
+        .filter(|day| day.weekday().to_monday_zero_offset() < 5)
+        .nth(place)
 }

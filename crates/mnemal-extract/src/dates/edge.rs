@@ -69,8 +69,11 @@ fn third(time: Interval, edge: Edge, grain: Granularity) -> Option<Interval> {
     };
     let finer = if grain >= Granularity::Decade { Granularity::Year } else { Granularity::Day };
     let decade = |by: i64| step(start.date(), Unit::Year, by).map(DateTime::from);
-    let (first, second) =
-        if grain == Granularity::Decade { (decade(3)?, decade(7)?) } else { (part(1)?, part(2)?) };
+    let (first, second) = match grain {
+        Granularity::Decade => (decade(3)?, decade(7)?),
+        Granularity::Century => (decade(30)?, decade(70)?),
+        _ => (part(1)?, part(2)?),
+    };
     let found = match edge {
         Edge::Begin | Edge::Earlier => Interval::new(start, first, finer),
         Edge::Mid => Interval::new(first, second, finer),

@@ -60,12 +60,14 @@ pub(super) struct Length {
     /// The smallest unit that was named.
     pub(super) unit: Unit,
     pub(super) is_fuzzy: bool,
+    /// "More than an hour", "at most a week": the number is only where it ends.
+    pub(super) is_limit: bool,
 }
 
 impl Length {
     /// `count` units, the count in quarters: 6 quarters of an hour are an hour and a half.
     pub(super) fn of_quarters(quarters: i64, unit: Unit) -> Option<Self> {
-        let mut length = Self { months: 0, days: 0, seconds: 0, unit, is_fuzzy: false };
+        let mut length = Self { months: 0, days: 0, seconds: 0, unit, is_fuzzy: false, is_limit: false };
         if !(0..=4 * 100_000).contains(&quarters) {
             return None;
         }
@@ -110,6 +112,7 @@ impl Length {
             seconds: self.seconds + other.seconds,
             unit: self.unit.min(other.unit),
             is_fuzzy: self.is_fuzzy || other.is_fuzzy,
+            is_limit: self.is_limit || other.is_limit,
         }
     }
 
@@ -258,6 +261,25 @@ pub(super) enum Expr {
         item: Rc<Expr>,
         outer: Rc<Expr>,
     },
+    /// The first n units of another time, or its last for a negative number.
+    FirstUnits {
+        number: i64,
+        unit: Unit,
+        outer: Rc<Expr>,
+    },
+    /// The first or second half of another time.
+    HalfOf {
+        number: i64,
+        outer: Rc<Expr>,
+    },
+    /// The n-th of a recurring time behind another time, or before it for a negative number.
+    NthFrom {
+        number: i64,
+        item: Rc<Expr>,
+        from: Rc<Expr>,
+    },
+    /// A time that has begun, whatever is spoken of.
+    Begun(Rc<Expr>),
     WeekOf(Rc<Expr>),
     Clock(Clock),
     At {
@@ -368,6 +390,8 @@ pub(super) enum Value {
     Ordinal(i64),
     Unit(Unit),
     Length(Length),
+    /// "For three days": a length that nothing is counted with.
+    Stay(Length),
     Month(i8),
     Weekday(i8),
     /// The plural, which recurs unless it is counted.

@@ -11,7 +11,7 @@ use mnemal_core::{Error, Result};
 pub(super) type Cat = u16;
 
 /// The categories of values, by name; their place is their number.
-pub(super) const CATS: [&str; 41] = [
+pub(super) const CATS: [&str; 42] = [
     "n",
     "w",
     "d",
@@ -53,6 +53,7 @@ pub(super) const CATS: [&str; 41] = [
     "season",
     "units",
     "era",
+    "stay",
 ];
 
 /// Names of categories and classes, with a number each.

@@ -41,7 +41,7 @@ const NUMBER_MAKES: &[(&str, Make)] = &[
     }),
     ("year_short", |of| {
         let year = number(of.first()?).filter(|year| (0..100).contains(year))?;
-        Some(Value::Year(full_year(i16::try_from(year).ok()?)))
+        Some(Value::Year(near_year(i16::try_from(year).ok()?)))
     }),
     ("year_pair", |of| match two(of, number)? {
         (hundreds @ 11..=20, rest @ 10..=99) => Some(Value::Year(i16::try_from(hundreds * 100 + rest).ok()?)),
@@ -77,6 +77,12 @@ const NUMBER_MAKES: &[(&str, Make)] = &[
         [Value::Length(length)] => Some(Value::Length(Length { is_fuzzy: true, ..*length })),
         _ => None,
     }),
+    ("length_limit", |of| match of {
+        [Value::Length(length)] => Some(Value::Length(Length { is_fuzzy: true, is_limit: true, ..*length })),
+        _ => None,
+    }),
+    ("same_length", |of| Some(Value::Length(length(of.first()?)?))),
+    ("stay", |of| Some(Value::Stay(length(of.first()?)?))),
 ];
 
 /// Days, months, years, and choices among them.
@@ -87,6 +93,11 @@ const DAY_MAKES: &[(&str, Make)] = &[
     ("this_day", |_| cycle(Unit::Day, 0)),
     ("this_year", |_| cycle(Unit::Year, 0)),
     ("date", |of| dated(of, None)),
+    ("day_with_weekday", |of| match of {
+        // "The third Sunday" is no Sunday the third.
+        [Value::Time(_, day), _] if matches!(**day, Expr::Cal(Cal { month: None, .. })) => None,
+        _ => dated(of, None),
+    }),
     ("date_words", |of| {
         // "One may" is no first of May.
         of.iter().filter_map(|value| number(value)).all(|number| number >= 13).then_some(())?;
@@ -108,7 +119,7 @@ const DAY_MAKES: &[(&str, Make)] = &[
     ("date_short_year", |of| {
         let (year, rest) = of.split_last()?;
         let year = number(year).filter(|year| (0..100).contains(year))?;
-        dated(rest, Some(full_year(i16::try_from(year).ok()?)))
+        dated(rest, Some(near_year(i16::try_from(year).ok()?)))
     }),
     ("year_month_day", |of| numbered(of, [2, 1, 0])),
     ("day_month_year", |of| numbered(of, [0, 1, 2])),
@@ -132,7 +143,9 @@ const DAY_MAKES: &[(&str, Make)] = &[
                 .map(|year| 1900 + year)?,
         };
         (from % 10 == 0).then_some(())?;
-        time(Kind::Period, Expr::Years { from, count: 10 })
+        // The 1800s are a century, the 2000s mostly ten years.
+        let count = if from % 100 == 0 && from < 1900 { 100 } else { 10 };
+        time(Kind::Period, Expr::Years { from, count })
     }),
     ("century", |of| {
         let number =
@@ -181,6 +194,9 @@ const DAY_MAKES: &[(&str, Make)] = &[
     ("in_length", |of| match of {
         [Value::Length(length)] => {
             let kind = if length.unit.is_of_clock() { Kind::Moment } else { Kind::Day };
+            if length.is_limit {
+                return time(kind, Expr::Never);
+            }
             time(kind, Expr::Shift { base: Rc::new(Expr::Soon), length: *length, way: Direction::On })
         }
         _ => None,
@@ -190,6 +206,24 @@ const DAY_MAKES: &[(&str, Make)] = &[
     ("in_prime_seconds", |of| prime(of, Unit::Second)),
     ("before_by", |of| shifted(of, Base::Named, Direction::Back)),
     ("after_by", |of| shifted(of, Base::Named, Direction::On)),
+    ("day_before", |of| next_to(of, Direction::Back)),
+    ("day_after", |of| next_to(of, Direction::On)),
+    ("part_before", |of| part_next_to(of, Direction::Back)),
+    ("part_after", |of| part_next_to(of, Direction::On)),
+    ("item_before", |of| item_from(of, -1)),
+    ("item_after", |of| item_from(of, 1)),
+    ("first_units", |of| units_of(of, 1)),
+    ("last_units_of", |of| units_of(of, -1)),
+    ("first_half", |of| half_of(of, 1)),
+    ("second_half", |of| half_of(of, 2)),
+    ("length_to_day", |of| length_to_day(of)),
+    ("unit_years_ago", |of| {
+        let length = of.iter().find_map(|value| length(value))?;
+        let unit = of.iter().find_map(|value| unit(value)).filter(|unit| *unit >= Unit::Month)?;
+        (length.unit >= unit && !length.is_limit).then_some(())?;
+        let day = Expr::Shift { base: Rc::new(Expr::Cycle { unit, by: 0 }), length, way: Direction::Back };
+        time(Kind::Period, Expr::FirstUnits { number: 1, unit, outer: Rc::new(day) })
+    }),
     ("day_near", |of| {
         let weekday = of.iter().find_map(|value| weekday(value))?;
         let shift = of.iter().find_map(|value| expr(value))?;
@@ -206,6 +240,11 @@ const DAY_MAKES: &[(&str, Make)] = &[
     ("gone", |of| select(of, Occurrence::Coming(-of.iter().find_map(|n| number(n))?))),
     ("inside", |of| {
         let (item, outer) = (expr(of.first()?)?, expr(of.get(1)?)?);
+        if let (Expr::Cal(Cal { weekday: Some(weekday), month: None, day: None, .. }), Expr::Shift { .. }) =
+            (&*item, &*outer)
+        {
+            return time(Kind::Day, Expr::DayNear { weekday: *weekday, shift: outer });
+        }
         // A month lies in no month, and a day of the week in no day.
         if let (Expr::Cal(item), Expr::Cal(outer)) = (&*item, &*outer)
             && item.month.is_some()
@@ -265,6 +304,33 @@ const DAY_MAKES: &[(&str, Make)] = &[
     ("rest", |of| time(Kind::Range, Expr::Rest(unit(of.first()?)?))),
     ("to_date", |of| time(Kind::Range, Expr::ToDate(unit(of.first()?)?))),
     ("about", |of| time(kind(of.first()?)?, Expr::Vague(expr(of.first()?)?))),
+    ("about_year", |of| match of {
+        // "Around 1030" is rather a time of day.
+        [Value::Time(kind, expr)]
+            if !matches!(**expr, Expr::Cal(Cal { year: Some(..1900), month: None, .. })) =>
+        {
+            time(*kind, Expr::Vague(Rc::clone(expr)))
+        }
+        _ => None,
+    }),
+    ("part_before_last", |of| {
+        let part =
+            of.iter().find_map(|value| if let Value::Part(part) = value { Some(*part) } else { None })?;
+        let day = Some(Rc::new(Expr::Cycle { unit: Unit::Day, by: -2 }));
+        time(Kind::DayPart, Expr::Part { day, part, edge: None })
+    }),
+    ("weeks_after", |of| {
+        let item = Rc::new(Expr::Cal(Cal { weekday: Some(weekday(of.first()?)?), ..Cal::default() }));
+        let unit = of.get(1).map_or(Some(Unit::Week), |value| unit(value));
+        let unit = unit.filter(|unit| matches!(unit, Unit::Week | Unit::Fortnight))?;
+        time(Kind::Day, Expr::Shift { base: item, length: Length::of_quarters(4, unit)?, way: Direction::On })
+    }),
+    ("ago_day", |of| match of {
+        [_, Value::Time(_, day)] if matches!(**day, Expr::Cycle { unit: Unit::Day, .. }) => {
+            shifted(of, Base::Named, Direction::Back)
+        }
+        _ => None,
+    }),
     ("of_season", |of| of.first().map(|value| (*value).clone())),
     ("same", |of| of.first().map(|value| (*value).clone())),
     ("recurring", |_| Some(Value::Recurring)),
@@ -290,6 +356,11 @@ pub(super) fn ordinal(value: &Value) -> Option<i64> {
 
 pub(super) fn unit(value: &Value) -> Option<Unit> {
     if let Value::Unit(unit) = value { Some(*unit) } else { None }
+}
+
+/// A length, also of a stay.
+pub(super) fn length(value: &Value) -> Option<Length> {
+    if let Value::Length(length) | Value::Stay(length) = value { Some(*length) } else { None }
 }
 
 fn weekday(value: &Value) -> Option<i8> {
@@ -360,8 +431,7 @@ enum Base {
 }
 
 fn shifted(of: &[&Value], from: Base, way: Direction) -> Option<Value> {
-    let length =
-        of.iter().find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
+    let length = of.iter().find_map(|value| length(value))?;
     let base = of.iter().find_map(|value| expr(value));
     let base = match (base, from) {
         (None, Base::Named) => return None,
@@ -372,12 +442,90 @@ fn shifted(of: &[&Value], from: Base, way: Direction) -> Option<Value> {
         let by = if way == Direction::Back { -length.days / 2 } else { length.days / 2 };
         return cycle(Unit::Weekend, by);
     }
+    // "Three days before the end of the month" counts from no day, and "over a year ago" to none.
+    if length.is_limit || matches!(*base, Expr::Edge { .. }) {
+        return time(Kind::Day, Expr::Never);
+    }
     // "3 minutes from today" counts from no moment.
     let is_of_day =
         matches!(&*base, Expr::Cycle { .. } | Expr::Cal(_) | Expr::Holiday(_) | Expr::Select { .. });
     (!length.unit.is_of_clock() || !is_of_day).then_some(())?;
     let kind = if length.unit.is_of_clock() { Kind::Moment } else { Kind::Day };
     time(kind, Expr::Shift { base, length, way })
+}
+
+/// The day beside another time.
+fn next_to(of: &[&Value], way: Direction) -> Option<Value> {
+    let beside = of.first()?;
+    let length = Length::of_quarters(4, Unit::Day)?;
+    let base = expr(beside)?;
+    match kind(beside)? {
+        Kind::Day => time(Kind::Day, Expr::Shift { base, length, way }),
+        _ => time(Kind::Day, Expr::Never),
+    }
+}
+
+/// A part of the day beside another day.
+fn part_next_to(of: &[&Value], way: Direction) -> Option<Value> {
+    let part = of.iter().find_map(|value| if let Value::Part(part) = value { Some(*part) } else { None })?;
+    let beside = of.iter().find(|value| kind(value).is_some())?;
+    match next_to(&[beside], way)? {
+        Value::Time(_, day) if !matches!(*day, Expr::Never) => {
+            time(Kind::DayPart, Expr::Part { day: Some(day), part, edge: None })
+        }
+        _ => time(Kind::DayPart, Expr::Never),
+    }
+}
+
+/// "The second Monday after Easter".
+fn item_from(of: &[&Value], sign: i64) -> Option<Value> {
+    let number = sign * of.iter().find_map(|value| ordinal(value)).unwrap_or(1);
+    let mut times = of.iter().filter(|value| kind(value).is_some());
+    let (item, from) = (times.next()?, times.next()?);
+    matches!(kind(from)?, Kind::Day | Kind::Period).then_some(())?;
+    match &*expr(item)? {
+        Expr::Cal(Cal { weekday: Some(_), day: None, month: None, .. }) | Expr::Weekend => {
+            time(kind(item)?, Expr::NthFrom { number, item: expr(item)?, from: expr(from)? })
+        }
+        _ => None,
+    }
+}
+
+/// "The first three days of June"; where weeks begin in it is not sure.
+fn units_of(of: &[&Value], sign: i64) -> Option<Value> {
+    let number = of.iter().find_map(|value| number(value))?;
+    let unit = of.iter().find_map(|value| unit(value))?;
+    let outer = of.iter().find_map(|value| expr(value))?;
+    (number > 1 || unit != Unit::Day).then_some(())?;
+    match unit {
+        Unit::Day | Unit::Month | Unit::Quarter | Unit::Year => {
+            time(Kind::Range, Expr::FirstUnits { number: sign * number, unit, outer })
+        }
+        _ => time(Kind::Range, Expr::Never),
+    }
+}
+
+fn half_of(of: &[&Value], number: i64) -> Option<Value> {
+    let outer = match of.first()? {
+        Value::Unit(unit) if *unit >= Unit::Month => Rc::new(Expr::Cycle { unit: *unit, by: 0 }),
+        value => expr(value)?,
+    };
+    time(Kind::Range, Expr::HalfOf { number, outer })
+}
+
+/// "A week on Friday", "two weeks tomorrow": whole weeks after a day that is named.
+fn length_to_day(of: &[&Value]) -> Option<Value> {
+    let length = of.iter().find_map(|value| length(value))?;
+    let base = of.iter().find_map(|value| expr(value))?;
+    let is_weeks = matches!(length.unit, Unit::Week | Unit::Fortnight) && !length.is_fuzzy;
+    is_weeks.then_some(())?;
+    match &*base {
+        Expr::Cycle { unit: Unit::Day, by: 0 | 1 }
+        | Expr::Cal(Cal { weekday: Some(_), day: None, month: None, .. }) => {
+            time(Kind::Day, Expr::Shift { base, length, way: Direction::On })
+        }
+        _ => None,
+    }
 }
 
 fn prime(of: &[&Value], unit: Unit) -> Option<Value> {
@@ -418,7 +566,7 @@ fn nth_of(number: i64, unit: Unit, outer: Rc<Expr>) -> Option<Value> {
 }
 
 fn nth_item(of: &[&Value], sign: i64) -> Option<Value> {
-    let number = sign * of.iter().find_map(|value| ordinal(value))?;
+    let number = sign * of.iter().find_map(|value| ordinal(value).or_else(|| number(value)))?;
     let mut times = of.iter().filter(|value| kind(value).is_some());
     let (item, outer) = (times.next()?, times.next()?);
     // "4 January 2019" is no fourth January.
@@ -442,6 +590,14 @@ fn edge(of: &[&Value], edge: Edge) -> Option<Value> {
 fn edge_of_unit(of: &[&Value], edge: Edge) -> Option<Value> {
     let unit = unit(of.first()?).filter(|unit| *unit >= Unit::Week)?;
     time(Kind::Period, Expr::Edge { of: Rc::new(Expr::Cycle { unit, by: 0 }), edge })
+}
+
+/// A spoken year of two digits: people speak of years that were more than of those to come.
+fn near_year(year: i16) -> i16 {
+    match full_year(year) {
+        year @ 2050.. => year - 100,
+        year => year,
+    }
 }
 
 fn year_of(value: &Value) -> Option<i16> {

@@ -18,9 +18,18 @@ pub(super) const CLOCK_MAKES: &[(&str, Make)] = &[
     ("half_to", |of| moved(of, -30)),
     ("past", |of| moved(of.get(1..)?, minutes(of.first()?)?)),
     ("to", |of| moved(of.get(1..)?, -minutes(of.first()?)?)),
+    // "At ten to four"; of other numbers than these people do not speak so.
+    ("at_to", |of| match number(of.first()?)? {
+        minutes @ (5 | 10 | 20 | 25) => moved(of.get(1..)?, -i16::try_from(minutes).ok()?),
+        _ => None,
+    }),
     ("to_noon", |of| {
         let minute = i8::try_from(60 - minutes(of.first()?)?).ok()?;
         clock(Clock { hour: 11, minute: Some(minute), second: None, is_open: false })
+    }),
+    ("to_midnight", |of| {
+        let minute = i8::try_from(60 - minutes(of.first()?)?).ok()?;
+        clock(Clock { hour: 23, minute: Some(minute), second: None, is_open: false })
     }),
     ("at_hour", |of| {
         let is_hour = |value: &&&Value| !matches!(value, Value::Loose(_));
@@ -57,6 +66,7 @@ pub(super) const CLOCK_MAKES: &[(&str, Make)] = &[
     }),
     ("at", |of| at(of)),
     ("at_dash", |of| at(of)),
+    ("at_iso", |of| at(of)),
     ("zoned", |of| {
         let zone =
             of.iter().find_map(|value| if let Value::Zone(zone) = value { Some(*zone) } else { None })?;

@@ -3,8 +3,11 @@
 use std::rc::Rc;
 
 use super::expr::{Bound, Cal, Clock, Direction, Expr, Kind, Unit, Value};
-use super::make::{Make, dated, expr, kind, time};
+use super::make::{Make, dated, expr, kind, length, time};
 use super::make_clock::{attached, clock_of, evening, morning, part};
+
+/// No span of hours that is named by two hours is longer. Source: everyday speech; a day with few hours less is named otherwise.
+const LONGEST_HOURS: i8 = 18;
 
 /// Ranges, open ranges, lengths from somewhere.
 pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
@@ -18,7 +21,7 @@ pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
         [Value::Loose(a), Value::Loose(b)] if (19..=20).contains(&a.hour) && (19..=20).contains(&b.hour) => {
             None
         }
-        _ => clocks(of, Some, Some),
+        _ => hours(of),
     }),
     ("hour_range_am", |of| clocks(of, morning, morning)),
     ("hour_range_pm", |of| evening_range(of)),
@@ -35,17 +38,15 @@ pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
         time(Kind::Stretch, attached(&expr(day)?, &*expr(&range)?)?)
     }),
     ("at_for", |of| {
-        let [day, at, Value::Length(length)] = of else { return None };
+        let [day, at, stay] = of else { return None };
         let from = Rc::new(attached(&expr(day)?, &*expr(at)?)?);
-        time(Kind::Stretch, Expr::For { length: *length, from })
+        time(Kind::Stretch, Expr::For { length: length(stay)?, from })
     }),
     ("before", |of| open(of, Bound::Before)),
     ("until", |of| open(of, Bound::Until)),
     ("through", |of| open(of, Bound::Through)),
     ("until_length", |of| {
-        let length = of
-            .iter()
-            .find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
+        let length = of.iter().find_map(|value| length(value))?;
         let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length, way: Direction::On });
         time(Kind::Open, Expr::Open { bound: Bound::Before, of })
     }),
@@ -60,6 +61,16 @@ pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
     ("after_sign", |of| open(of, Bound::After)),
     ("after", |of| open(of, Bound::After)),
     ("since", |of| open(of, Bound::Since)),
+    ("ever_since", |of| match open(of, Bound::Since)? {
+        Value::Time(kind, expr) => match &*expr {
+            Expr::Open { bound, of } => {
+                time(kind, Expr::Open { bound: *bound, of: Rc::new(Expr::Begun(Rc::clone(of))) })
+            }
+            _ => None,
+        },
+        _ => None,
+    }),
+    ("between_open", |of| between_open(of)),
     ("more_than_before", |of| shifted_open(of, Direction::Back)),
     ("more_than_after", |of| shifted_open(of, Direction::On)),
     ("after_length", |of| {
@@ -68,16 +79,12 @@ pub(super) const RANGE_MAKES: &[(&str, Make)] = &[
         time(Kind::Open, Expr::Open { bound: Bound::Since, of })
     }),
     ("since_length", |of| {
-        let length = of
-            .iter()
-            .find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
+        let length = of.iter().find_map(|value| length(value))?;
         let of = Rc::new(Expr::Shift { base: Rc::new(Expr::Now), length, way: Direction::Back });
         time(Kind::Open, Expr::Open { bound: Bound::Since, of })
     }),
     ("for_from", |of| {
-        let length = of
-            .iter()
-            .find_map(|value| if let Value::Length(length) = value { Some(*length) } else { None })?;
+        let length = of.iter().find_map(|value| length(value))?;
         let value = of.iter().find(|value| kind(value).is_some())?;
         let kind = match kind(value)? {
             Kind::Clock => Kind::ClockRange,
@@ -105,8 +112,8 @@ fn ranged(from: &Value, to: &Value) -> Option<Value> {
         (Kind::Day | Kind::Period, Kind::Day | Kind::Period) => Kind::Range,
         (Kind::Clock, Kind::Clock) => Kind::ClockRange,
         (Kind::Day | Kind::Period | Kind::Clock | Kind::Moment, Kind::Moment)
-        | (Kind::Moment, Kind::Day | Kind::Period | Kind::Clock)
-        | (Kind::DayPart, Kind::DayPart) => Kind::Stretch,
+        | (Kind::Moment, Kind::Day | Kind::Period | Kind::Clock | Kind::DayPart)
+        | (Kind::DayPart, Kind::DayPart | Kind::Moment) => Kind::Stretch,
         _ => return None,
     };
     let (from, to) = (expr(from)?, expr(to)?);
@@ -174,6 +181,37 @@ fn clocks(
     let clock = |clock| Rc::new(Expr::Clock(clock));
     let (from, to) = (first(clock_of(from)?)?, second(clock_of(to)?)?);
     time(Kind::ClockRange, Expr::Range { from: clock(from), to: clock(to) })
+}
+
+/// "3 to 8 am" lies in one half of the day, if that does not run backwards.
+fn hours(of: &[&Value]) -> Option<Value> {
+    let [from, to] = of else { return None };
+    let (first, second) = (clock_of(from)?, clock_of(to)?);
+    let is_morning = first.is_open && !second.is_open && second.hour <= 12;
+    let early = morning(first).filter(|early| is_morning && early.hour < second.hour);
+    let late = evening(first).filter(|_| is_morning && second.hour < 12);
+    let from = early.or(late).unwrap_or(first);
+    // "15 to noon" would be 21 hours long.
+    let hours = (second.hour - from.hour).rem_euclid(24);
+    (from.is_open || second.is_open || hours <= LONGEST_HOURS).then_some(())?;
+    let clock = |clock| Rc::new(Expr::Clock(clock));
+    time(Kind::ClockRange, Expr::Range { from: clock(from), to: clock(second) })
+}
+
+/// "After 3 but before 5".
+fn between_open(of: &[&Value]) -> Option<Value> {
+    let (first, second) = (expr(of.first()?)?, expr(of.get(1)?)?);
+    match (&*first, &*second) {
+        (
+            Expr::Open { bound: Bound::After | Bound::Since, of: from },
+            Expr::Open { bound: Bound::Before | Bound::Until, of: to },
+        ) => {
+            let of_clock = matches!((&**from, &**to), (Expr::Clock(_), Expr::Clock(_)));
+            of_clock.then_some(())?;
+            time(Kind::ClockRange, Expr::Range { from: Rc::clone(from), to: Rc::clone(to) })
+        }
+        _ => None,
+    }
 }
 
 /// "3 to 5 pm": both in the afternoon, unless that would run backwards, as in "9 to 5 pm".

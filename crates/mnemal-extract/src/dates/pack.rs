@@ -381,6 +381,7 @@ pub(super) fn cats_of(value: &Value) -> Vec<Cat> {
         Value::Ordinal(_) => &["ord", "dn"],
         Value::Unit(_) => &["unit"],
         Value::Length(_) => &["length"],
+        Value::Stay(_) => &["stay"],
         Value::Month(_) => &["month"],
         Value::Weekday(_) => &["weekday"],
         Value::Weekdays(_) => &["weekdays"],

@@ -81,7 +81,11 @@ fn days_of(cal: Cal, from: Date, to: Date) -> Vec<Interval> {
     let fits =
         |day: &Date| cal.weekday.is_none_or(|weekday| day.weekday().to_monday_zero_offset() == weekday);
     match cal {
-        Cal { year: Some(year), month, day, .. } => of_year(year, month, day).into_iter().collect(),
+        // "Monday, 12 September 2024" is no day where the twelfth is a Thursday.
+        Cal { year: Some(year), month, day, .. } => of_year(year, month, day)
+            .into_iter()
+            .filter(|time| day.is_none() || time.start.is_some_and(|start| fits(&start.date())))
+            .collect(),
         Cal { month: Some(month), day, .. } => (from.year().saturating_sub(1)..=to.year())
             .filter_map(|year| of_year(year, Some(month), day))
             .filter(|time| day.is_none() || time.start.is_some_and(|start| fits(&start.date())))

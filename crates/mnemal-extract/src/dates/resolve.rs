@@ -45,6 +45,8 @@ impl Resolver<'_> {
             Expr::Cal(_) | Expr::Holiday(_) | Expr::Season(_) | Expr::OfYear { .. } | Expr::Weekend => {
                 self.bare(expr)
             }
+            Expr::FirstUnits { .. } | Expr::HalfOf { .. } | Expr::NthFrom { .. } => self.part_of(expr),
+            Expr::Begun(of) => Resolver { lean: TimeBias::Past, ..*self }.resolve(of),
             Expr::WeekendOf(of) => self.weekend_of(self.resolve(of)?),
             Expr::WeekOf(of) => week_of(self.resolve(of)?),
             Expr::Years { from, count } => {
@@ -168,6 +170,7 @@ impl Resolver<'_> {
 
     fn open(&self, bound: Bound, of: &Expr) -> Option<Interval> {
         let time = self.resolve(of)?;
+        let of = if let Expr::Begun(of) = of { of } else { of };
         let is_point = time.grain < Granularity::Day
             || time.grain == Granularity::Day && self.customs.is("after_day_begins");
         let is_end = matches!(of, Expr::Edge { edge: Edge::End, .. });
@@ -176,6 +179,9 @@ impl Resolver<'_> {
         let (start, end) = match bound {
             Bound::Through | Bound::Until if begins || is_begin => (None, time.start),
             // "Until March": March is part of it, as "bis März" says.
+            Bound::Through | Bound::Until if time.grain < Granularity::Day && names_clock(of) => {
+                (None, time.start)
+            }
             Bound::Until if time.grain < Granularity::Day => (None, time.start),
             Bound::Through | Bound::Until => (None, time.end),
             Bound::By if matches!(of, Expr::Edge { .. } | Expr::EndOfDay(_)) => (None, time.end),
@@ -206,6 +212,11 @@ fn names_day(expr: &Expr) -> bool {
         Expr::Shift { length, .. } => !length.unit.is_of_clock(),
         _ => true,
     }
+}
+
+/// Returns whether a time is one of a clock: at six at the latest is before six.
+fn names_clock(expr: &Expr) -> bool {
+    matches!(expr, Expr::Clock(_) | Expr::At { .. } | Expr::ClockPart { .. })
 }
 
 pub(super) fn whole_second(moment: DateTime) -> DateTime {

@@ -83,7 +83,9 @@ impl Resolver<'_> {
     fn clock_part(&self, clock: Clock, part: usize, day: Option<&Expr>) -> Option<Interval> {
         let (start, end) = self.customs.parts.get(part).copied()?;
         let hour = clock.hour;
-        let (hour, next_day) = match (clock.is_open, start >= 12 * 60, end >= 23 * 60) {
+        // "Ce soir à six heures" is 18 o'clock.
+        let is_open = clock.is_open || start >= 12 * 60 && (5..12).contains(&hour);
+        let (hour, next_day) = match (is_open, start >= 12 * 60, end >= 23 * 60) {
             (false, ..) => (hour, false),
             (true, false, _) => (hour % 12, false),
             (true, true, true) if hour < 5 => (hour, true),
@@ -205,13 +207,23 @@ impl Resolver<'_> {
                     .resolve(to)?;
                 Some(time)
             }
-            Expr::At { day, clock } if clock.is_open => {
+            Expr::At { day, clock } if clock.is_open && !comes_weekly(day) => {
                 let day = self.resolve(day)?.start?.date();
                 let on = halves(*clock)
                     .into_iter()
                     .filter_map(|at| on_day(day, at))
                     .find(|time| time.start > Some(start));
                 on.or_else(|| after(start, *clock))
+            }
+            Expr::At { day, .. }
+            | Expr::ClockPart { day: Some(day), .. }
+            | Expr::Part { day: Some(day), .. }
+                if comes_weekly(day) =>
+            {
+                // The weekday after the begin, or that day itself.
+                let from = Resolver { day: plus_days(start.date(), -1)?, lean: TimeBias::Future, ..*self };
+                let time = from.resolve(to).filter(|time| time.start > Some(start));
+                time.or_else(|| Resolver { day: start.date(), lean: TimeBias::Future, ..*self }.resolve(to))
             }
             Expr::At { .. } | Expr::ClockPart { .. } => {
                 let time = self.resolve(to)?;
@@ -239,6 +251,11 @@ impl Resolver<'_> {
         let found = Interval::new(start, end, grain)?;
         Some(if length.is_fuzzy { found.vague() } else { found })
     }
+}
+
+/// Returns whether a time is a weekday and nothing more.
+fn comes_weekly(expr: &Expr) -> bool {
+    matches!(expr, Expr::Cal(Cal { weekday: Some(_), day: None, month: None, .. }))
 }
 
 /// The next time of day after a moment.

@@ -20,6 +20,10 @@ pub(super) fn from_later(first: &Expr, second: &Expr) -> Option<Expr> {
 /// Completes the second from the first: the period it lies in, or the day of a time.
 pub(super) fn from_earlier(first: &Expr, second: &Expr) -> Option<Expr> {
     match (first, second) {
+        (
+            Expr::Cal(a @ Cal { month: Some(_), day: Some(first), .. }),
+            Expr::Cal(b @ Cal { year: None, month: None, day: Some(second), weekday: None }),
+        ) if second > first => Some(Expr::Cal(Cal { month: a.month, year: a.year, ..*b })),
         (Expr::In { item, outer }, second) if is_weekday(item) => within(second, outer),
         (Expr::At { day, .. }, second) => match (&**day, second) {
             (Expr::In { item, outer }, Expr::At { .. }) if is_weekday(item) => within(second, outer),
