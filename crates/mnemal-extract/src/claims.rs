@@ -38,7 +38,6 @@ use crate::claims::rule::Rule;
 use crate::claims::rules::Rules;
 use crate::claims::subjects::{Memory, SubjectForm, SubjectMatch};
 use crate::clause::{AnalyzedSentence, Break};
-use crate::predicate::{self, Cardinality, FactType};
 
 /// Words between a subject and its cue: "have also just recently". Source: own choice.
 const LONGEST_SKIP: usize = 6;
@@ -302,10 +301,8 @@ impl<'d> Claims<'d> {
     /// Makes a likely claim sure where the sentence has enough evidence for it.
     fn raise(sentence: &Sentence<'_, '_>, found: &Match<'_>, fact: &mut ExtractedFact) {
         let is_likely = (weighing::LIKELY..Confidence::ACTIVE.get()).contains(&fact.confidence.get());
-        let is_state = predicate::of(fact.predicate.as_str()).is_some_and(|info| {
-            info.cardinality != Cardinality::Event && info.fact != FactType::Preference
-        });
-        if is_likely && is_state && sentence.weight(found, weighing::CLAIM) >= weighing::ENOUGH_OF_A_CLAIM {
+        let may_be_raised = sentence.rules.evidence.raised.contains(fact.predicate.as_str());
+        if is_likely && may_be_raised && sentence.weight(found, weighing::CLAIM) >= weighing::ENOUGH {
             fact.confidence = Confidence::ACTIVE;
         }
     }
