@@ -129,7 +129,8 @@ impl<'d> Claims<'d> {
     /// Reads a sentence.
     pub(crate) fn read(&mut self, reading: &AnalyzedSentence<'d>, rules: &Rules, hints: &Hints<'_>) {
         let before = self.denied.take();
-        let sentence = Sentence { reading, rules, hints, denied: &[], before: before.as_ref(), subjects: &[] };
+        let sentence =
+            Sentence { reading, rules, hints, denied: &[], before: before.as_ref(), subjects: &[] };
         let denied = sentence.values_denied();
         self.denied = sentence.denied_alone(&denied);
         let said = self.memory.subjects(reading, &rules.subjects, hints);
@@ -314,7 +315,8 @@ impl<'d> Claims<'d> {
         let mut like = stated.filter(|other| {
             other.predicate == fact.predicate && other.subject == fact.subject && other.act == fact.act
         });
-        match like.find(|other| other.object.key == fact.object.key || other.confidence >= Confidence::ACTIVE) {
+        match like.find(|other| other.object.key == fact.object.key || other.confidence >= Confidence::ACTIVE)
+        {
             Some(other) => {
                 if other.object.key == fact.object.key && other.confidence < fact.confidence {
                     other.confidence = fact.confidence;

@@ -14,6 +14,7 @@ use crate::gates::Gates;
 use crate::gates::pack::{Words, phrases, words};
 use crate::phrase::Phrases;
 use crate::section::Section;
+use crate::word::Word;
 
 /// Evidence that states a fact. Source: fitted by hand on the development half of `benches/data/facts`.
 pub(super) const ENOUGH: f32 = 3.0;
@@ -27,6 +28,8 @@ const NEWS: f32 = 0.5;
 const NAMED: f32 = 0.5;
 /// Weight against words behind what asks for something, supposes it, or tells of others; a question may follow them. Source: as [`ENOUGH`].
 const AGAINST: f32 = 3.0;
+/// Predicates of people who are named in passing, whatever is said of them: "my brother Tom isn't coming".
+const IDENTITIES: [&str; 4] = ["relative", "partner", "pet", "knows"];
 /// Words before those of a rule that say that something is new: "endlich", "por fin". Source: own choice.
 const LONGEST_OPENING: usize = 3;
 /// Weight of the words of a rule without one. Source: as [`ENOUGH`].
@@ -80,39 +83,61 @@ pub(super) fn confidence(weight: f32) -> Confidence {
 }
 
 impl Sentence<'_, '_> {
-    /// Returns what a sentence says for a fact whose words weigh so much, less what speaks against it.
+    /// Returns what a sentence says for a fact whose words weigh so much, less what speaks against it; nothing where the words are
+    /// not the speaker's.
     pub(super) fn weight(&self, found: &Match<'_>, named: f32) -> f32 {
-        let (reading, evidence) = (self.reading, &self.rules.evidence);
+        let evidence = &self.rules.evidence;
+        let Some(whose) = self.whose(found) else { return 0.0 };
+        let to = self.reading.next_break(found.slots.own.end.max(found.said.start + 1), Break::Comma);
+        let points = [
+            (true, whose),
+            (evidence.news.stand_in(&self.reading.words), NEWS),
+            (self.has_name(found), NAMED),
+            (evidence.against.stand_in(self.words(0..to)), -AGAINST),
+        ];
+        let sum: f32 = points.iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum();
+        if self.is_denied(found) { 0.0 } else { named + sum }
+    }
+
+    /// Returns what it weighs that the words of a rule tell of the speaker, or of a person of the speaker; `None` where they do not.
+    fn whose(&self, found: &Match<'_>) -> Option<f32> {
+        if !matches!(found.how, SubjectForm::Speaker | SubjectForm::Group) {
+            return Some(MINE);
+        }
+        let evidence = &self.rules.evidence;
         let own = &found.slots.own;
         let start = found.said.start.min(own.start);
-        let from = reading.clause_at(start);
-        let to = reading.next_break(own.end.max(start + 1), Break::Comma);
-        let of = |words| reading.words.get(words).unwrap_or_default();
-        let is_mine = evidence.mine.stand_in(of(from..to))
-            || evidence.own.stand_in(of(own.start.saturating_sub(1).max(from)..own.end));
-        let is_shape = matches!(found.how, SubjectForm::Speaker | SubjectForm::Group);
-        let is_anothers = is_shape
-            && (!self.has_speaker(from..own.start) && evidence.others.stand_in(of(from..own.start))
-                || self.is_behind_another(own.start, if is_mine { from } else { 0 }));
-        let is_unsaid = !is_anothers && (self.begins(own.start) || self.opens_with_time(from..own.start));
-        let is_told = !is_shape;
-        let has_name = found.slots.object.clone().is_some_and(|object| {
-            let end = reading.next_break(object.start + 1, Break::Comma).min(object.end);
-            of(object.start..end).iter().any(|word| {
-                word.is_capitalised(reading.text) || word.lower.starts_with(|sign: char| sign.is_ascii_digit())
-            })
-        });
-        if !(is_mine || is_told || is_unsaid) || is_anothers || self.is_denied(found) {
-            return 0.0;
+        let from = self.reading.clause_at(start);
+        let to = self.reading.next_break(own.end.max(start + 1), Break::Comma);
+        let is_mine = evidence.mine.stand_in(self.words(from..to))
+            || evidence.own.stand_in(self.words(own.start.saturating_sub(1).max(from)..own.end));
+        let before = from..own.start;
+        let is_of_others =
+            !self.has_speaker(before.clone()) && evidence.others.stand_in(self.words(before.clone()));
+        if is_of_others || self.is_behind_another(own.start, if is_mine { from } else { 0 }) {
+            return None;
         }
-        let points = [
-            (is_mine || is_told, MINE),
-            (is_unsaid && !is_mine && !is_told, UNSAID),
-            (evidence.news.stand_in(&reading.words), NEWS),
-            (has_name, NAMED),
-            (evidence.against.stand_in(of(0..to)), -AGAINST),
-        ];
-        named + points.iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum::<f32>()
+        let is_unsaid = || {
+            self.begins(own.start)
+                || self.opens_with_time(before.clone())
+                || self.opens_without_subject(before.clone())
+        };
+        if is_mine { Some(MINE) } else { is_unsaid().then_some(UNSAID) }
+    }
+
+    /// Whether the object has a capital or a number in its clause.
+    fn has_name(&self, found: &Match<'_>) -> bool {
+        found.slots.object.clone().is_some_and(|object| {
+            let end = self.reading.next_break(object.start + 1, Break::Comma).min(object.end);
+            self.words(object.start..end).iter().any(|word| {
+                let is_number = word.lower.starts_with(|sign: char| sign.is_ascii_digit());
+                is_number || word.is_capitalised(self.reading.text)
+            })
+        })
+    }
+
+    fn words(&self, of: Range<usize>) -> &[Word<'_>] {
+        self.reading.words.get(of).unwrap_or_default()
     }
 
     /// Whether a rule that no denial or condition touches by itself states something that is denied or supposed here; a name in
@@ -121,22 +146,33 @@ impl Sentence<'_, '_> {
         let own = found.slots.own.clone();
         let closed = Gates::NEGATION | Gates::HYPOTHETICAL;
         found.rule.is_presupposed
-            && !found.rule.names_in_passing()
+            && !IDENTITIES.contains(&found.rule.predicate.as_str())
             && self.reading.marks_over(own, &(0..0)).any(|mark| mark.gate.intersects(closed))
     }
 
     /// Whether words tell a time, or what is new, and nothing else.
     fn opens_with_time(&self, words: Range<usize>) -> bool {
         let (reading, rules) = (self.reading, self.rules);
-        let all = reading.words.get(words.clone()).unwrap_or_default();
-        let is_short = words.len() <= LONGEST_OPENING && rules.evidence.news.stand_in(all);
-        is_short || words.clone().all(|at| {
-            let word = reading.words.get(at..=at).unwrap_or_default();
+        let is_news = |words: Range<usize>| rules.evidence.news.stand_in(self.words(words));
+        let passes = |at: usize| {
             self.is_time(at)
                 || rules.subjects.lead.contains(reading.lower(at))
                 || rules.objects.joins(reading.lower(at))
-                || rules.evidence.news.stand_in(word)
-        })
+                || is_news(at..at + 1)
+        };
+        words.len() <= LONGEST_OPENING && is_news(words.clone()) || words.clone().all(passes)
+    }
+
+    /// Whether words begin with a verb of the speaker that has no subject: "Got a new doctor here, Dr. Pell".
+    fn opens_without_subject(&self, words: Range<usize>) -> bool {
+        let subjects = &self.rules.subjects;
+        let first = words.clone().find(|at| !subjects.lead.contains(self.reading.lower(*at)));
+        let is_verb = |at: usize| {
+            let word = self.reading.lower(at);
+            subjects.unsaid.contains(word) || self.rules.is_of("past", word)
+        };
+        first.is_some_and(is_verb)
+            && !self.subjects.iter().any(|subject| words.contains(&subject.words.start))
     }
 
     /// Whether the last subject from a word to another is somebody else.

@@ -128,7 +128,8 @@ fn end_of_value(text: &str, tokens: &[Token], from: usize, closes: &[Hit<()>]) -
 /// Whether words of others were left out before a word: several blanks stand there.
 fn is_behind_foreign_words(text: &str, tokens: &[Token], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-    let between = before.zip(tokens.get(at)).and_then(|(before, token)| text.get(before.span.end..token.span.start));
+    let between =
+        before.zip(tokens.get(at)).and_then(|(before, token)| text.get(before.span.end..token.span.start));
     between.is_some_and(|between| between.contains("  "))
 }
 
