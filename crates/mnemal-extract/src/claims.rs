@@ -19,6 +19,7 @@ pub(crate) mod rules;
 mod score;
 mod start;
 pub(crate) mod subjects;
+pub(crate) mod weighing;
 
 #[cfg(test)]
 mod examples;
@@ -54,6 +55,8 @@ pub(crate) struct Claims<'d> {
     denied: Option<DeniedValue<'d>>,
     /// What the previous message asks, while the first sentence is read.
     asked: Option<PrecedingQuestion<'d>>,
+    /// The claims of the sentence at hand that needed no weight.
+    stated: Range<usize>,
     /// The extracted claims.
     pub(crate) facts: Vec<ExtractedFact>,
     /// The dropped claims, with reasons.
@@ -69,6 +72,17 @@ struct Sentence<'s, 't> {
     denied: &'s [Range<usize>],
     /// The value that the sentence before denied.
     before: Option<&'s DeniedValue<'t>>,
+    /// The subjects in it.
+    subjects: &'s [SubjectMatch],
+}
+
+/// What the rules need that are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EvidenceNeed {
+    /// Their words alone.
+    Words,
+    /// Enough other evidence beside their words.
+    Weight,
 }
 
 /// A pattern that is in a sentence.
@@ -91,6 +105,7 @@ impl<'d> Claims<'d> {
             known: HashSet::new(),
             denied: None,
             asked: None,
+            stated: 0..0,
             facts: Vec::new(),
             dropped: DroppedClaims::default(),
         }
@@ -114,25 +129,36 @@ impl<'d> Claims<'d> {
     /// Reads a sentence.
     pub(crate) fn read(&mut self, reading: &AnalyzedSentence<'d>, rules: &Rules, hints: &Hints<'_>) {
         let before = self.denied.take();
-        let sentence = Sentence { reading, rules, hints, denied: &[], before: before.as_ref() };
+        let sentence =
+            Sentence { reading, rules, hints, denied: &[], before: before.as_ref(), subjects: &[] };
         let denied = sentence.values_denied();
         self.denied = sentence.denied_alone(&denied);
-        let sentence = Sentence { denied: &denied, ..sentence };
-        let subjects = self.memory.subjects(reading, &rules.subjects, hints);
-        let mut taken = vec![false; reading.words.len()];
-        for subject in sentence.with_unsaid(&subjects) {
-            self.behind(&sentence, &subject, &mut taken);
-        }
-        for at in 0..reading.words.len() {
-            if taken.get(at) == Some(&false) {
-                self.shapes(&sentence, at, &mut taken);
+        let said = self.memory.subjects(reading, &rules.subjects, hints);
+        let sentence = Sentence { denied: &denied, subjects: &said, ..sentence };
+        let subjects = sentence.with_unsaid(&said);
+        let before = self.facts.len();
+        for evidence in [EvidenceNeed::Words, EvidenceNeed::Weight] {
+            let mut taken = vec![false; reading.words.len()];
+            for subject in &subjects {
+                self.behind((&sentence, evidence), subject, &mut taken);
             }
+            for at in 0..reading.words.len() {
+                if taken.get(at) == Some(&false) {
+                    self.shapes((&sentence, evidence), at, &mut taken);
+                }
+            }
+            self.stated = before..self.facts.len();
         }
         self.asked = None;
     }
 
     /// Looks for the cue behind a subject, passing over adverbs and auxiliary verbs.
-    fn behind(&mut self, sentence: &Sentence<'_, '_>, subject: &SubjectMatch, taken: &mut [bool]) {
+    fn behind(
+        &mut self,
+        (sentence, evidence): (&Sentence<'_, '_>, EvidenceNeed),
+        subject: &SubjectMatch,
+        taken: &mut [bool],
+    ) {
         let (reading, rules) = (sentence.reading, sentence.rules);
         let mut at = subject.words.end;
         for _ in 0..=LONGEST_SKIP {
@@ -141,7 +167,11 @@ impl<'d> Claims<'d> {
                 return;
             }
             let mut is_found = false;
-            for (number, place) in rules.behind_subject.at(reading, at, rules) {
+            let index = match evidence {
+                EvidenceNeed::Words => &rules.behind_subject,
+                EvidenceNeed::Weight => &rules.weighed_behind_subject,
+            };
+            for (number, place) in index.at(reading, at, rules) {
                 let Some(rule) = rules.all.get(number) else { continue };
                 if subject.how == SubjectForm::Unsaid && !rule.is_bare || is_found && !rule.is_beside {
                     continue;
@@ -176,12 +206,21 @@ impl<'d> Claims<'d> {
     }
 
     /// Looks for the shapes that are at a word.
-    fn shapes(&mut self, sentence: &Sentence<'_, '_>, at: usize, taken: &mut [bool]) {
+    fn shapes(
+        &mut self,
+        (sentence, evidence): (&Sentence<'_, '_>, EvidenceNeed),
+        at: usize,
+        taken: &mut [bool],
+    ) {
         let (reading, rules) = (sentence.reading, sentence.rules);
+        let index = match evidence {
+            EvidenceNeed::Words => &rules.anywhere,
+            EvidenceNeed::Weight => &rules.weighed_anywhere,
+        };
         let places = if sentence.opens(at) {
-            rules.anywhere.at_opening(reading, at, rules)
+            index.at_opening(reading, at, rules)
         } else {
-            rules.anywhere.at(reading, at, rules)
+            index.at(reading, at, rules)
         };
         for (number, place) in places {
             let Some((rule, pattern)) =
@@ -219,6 +258,11 @@ impl<'d> Claims<'d> {
             self.dropped.add(id, Reason::Disabled);
             return false;
         }
+        let weight = found.rule.weight.map(|weight| sentence.weight(found, weight));
+        if weight.is_some_and(|weight| weight < weighing::ENOUGH) {
+            self.dropped.add(id, Reason::Unsure);
+            return false;
+        }
         match sentence.facts(found) {
             Err(reason) => {
                 self.dropped.add(id, reason);
@@ -228,9 +272,15 @@ impl<'d> Claims<'d> {
                 let own = if found.rule.is_beside { 0..0 } else { found.slots.own.clone() };
                 taken.iter_mut().take(own.end).skip(own.start).for_each(|taken| *taken = true);
                 for mut fact in facts {
+                    if let Some(weight) = weight {
+                        fact.confidence = weighing::confidence(weight);
+                        self.keep_weighed(fact);
+                        continue;
+                    }
                     let is_plain = sentence.is_plain(found, &fact);
                     if self.is_weighed {
                         fact.confidence = sentence.rules.measured.weighed(id, is_plain, fact.confidence);
+                        Self::raise(sentence, found, &mut fact);
                     } else if is_plain {
                         fact.rule = calibration::plain(&fact.rule);
                     }
@@ -246,6 +296,33 @@ impl<'d> Claims<'d> {
                 }
                 true
             }
+        }
+    }
+
+    /// Makes a likely claim sure where the sentence has enough evidence for it.
+    fn raise(sentence: &Sentence<'_, '_>, found: &Match<'_>, fact: &mut ExtractedFact) {
+        let is_likely = (weighing::LIKELY..Confidence::ACTIVE.get()).contains(&fact.confidence.get());
+        let may_be_raised = sentence.rules.evidence.raised.contains(fact.predicate.as_str());
+        if is_likely && may_be_raised && sentence.weight(found, weighing::CLAIM) >= weighing::ENOUGH {
+            fact.confidence = Confidence::ACTIVE;
+        }
+    }
+
+    /// Keeps a weighed claim, unless a rule that needs no weight is sure of one of its kind in the sentence; where one is unsure of
+    /// the same, the weight makes it sure.
+    fn keep_weighed(&mut self, fact: ExtractedFact) {
+        let stated = self.facts.get_mut(self.stated.clone()).into_iter().flatten();
+        let mut like = stated.filter(|other| {
+            other.predicate == fact.predicate && other.subject == fact.subject && other.act == fact.act
+        });
+        match like.find(|other| other.object.key == fact.object.key || other.confidence >= Confidence::ACTIVE)
+        {
+            Some(other) => {
+                if other.object.key == fact.object.key && other.confidence < fact.confidence {
+                    other.confidence = fact.confidence;
+                }
+            }
+            None => self.keep(fact),
         }
     }
 

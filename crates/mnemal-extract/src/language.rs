@@ -44,7 +44,9 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
             "\n",
             include_str!("../packs/en/claims.toml"),
             "\n",
-            include_str!("../packs/en/claims_everyday.toml")
+            include_str!("../packs/en/claims_everyday.toml"),
+            "\n",
+            include_str!("../packs/en/facts.toml")
         ),
     ),
     (
@@ -55,7 +57,9 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
             "\n",
             include_str!("../packs/de/claims.toml"),
             "\n",
-            include_str!("../packs/de/claims_life.toml")
+            include_str!("../packs/de/claims_life.toml"),
+            "\n",
+            include_str!("../packs/de/facts.toml")
         ),
     ),
     (
@@ -66,7 +70,9 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
             "\n",
             include_str!("../packs/fr/claims.toml"),
             "\n",
-            include_str!("../packs/fr/claims_life.toml")
+            include_str!("../packs/fr/claims_life.toml"),
+            "\n",
+            include_str!("../packs/fr/facts.toml")
         ),
     ),
     (
@@ -77,7 +83,9 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
             "\n",
             include_str!("../packs/es/claims.toml"),
             "\n",
-            include_str!("../packs/es/claims_life.toml")
+            include_str!("../packs/es/claims_life.toml"),
+            "\n",
+            include_str!("../packs/es/facts.toml")
         ),
     ),
     (
@@ -88,7 +96,9 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
             "\n",
             include_str!("../packs/pt/claims.toml"),
             "\n",
-            include_str!("../packs/pt/claims_life.toml")
+            include_str!("../packs/pt/claims_life.toml"),
+            "\n",
+            include_str!("../packs/pt/facts.toml")
         ),
     ),
     (
@@ -99,7 +109,9 @@ pub(crate) const SOURCES: &[(&str, &str, &str)] = &[
             "\n",
             include_str!("../packs/zh/claims.toml"),
             "\n",
-            include_str!("../packs/zh/claims_life.toml")
+            include_str!("../packs/zh/claims_life.toml"),
+            "\n",
+            include_str!("../packs/zh/facts.toml")
         ),
     ),
 ];

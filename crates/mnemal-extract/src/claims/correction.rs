@@ -72,6 +72,7 @@ impl<'t> Sentence<'_, 't> {
         {
             let hints = Hints { base: before.base, ..self.hints.clone() };
             let sentence = Sentence {
+                subjects: &[],
                 reading: &before.reading,
                 rules: self.rules,
                 hints: &hints,

@@ -38,7 +38,7 @@ impl<'t> Sentence<'_, 't> {
         if has(&rule.not_after) || !rule.after.is_empty() && !has(&rule.after) {
             return Err(Reason::Rejected);
         }
-        if self.is_of_owned(found) {
+        if self.is_of_owned(found) || is_named_anew(found) {
             return Err(Reason::WrongSubject);
         }
         if rule.is_swapped {
@@ -363,6 +363,14 @@ impl<'t> Sentence<'_, 't> {
         let at = |place: usize| u32::try_from(self.hints.base + place).unwrap_or(u32::MAX);
         Span { start: at(bytes.start), end: at(bytes.end) }
     }
+}
+
+/// "Malte bought a boat, is called Gull": what is called so without a subject of its own is no person whose name stands there.
+fn is_named_anew(found: &Match<'_>) -> bool {
+    found.rule.predicate.as_str() == "name"
+        && found.said.is_empty()
+        && matches!(found.subject, Subject::Named(_))
+        && !found.rule.is_of_owner
 }
 
 /// Whether a visit has no end: who has been somewhere since 2022 does not visit it.

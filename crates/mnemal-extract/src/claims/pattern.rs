@@ -298,11 +298,17 @@ impl Search<'_, '_> {
                 && (at == slots.own.start
                     || self.reading.break_at(at) < Break::Strong
                     || self.is_behind_colon(at)
-                    || slots.own.end == at && self.is_apart(at, slots.role.is_some())))
+                    || slots.own.end == at && self.is_apart(at, self.ends_with_role(slots))))
             .then(|| with(all));
         }
         let last = self.reading.next_break(at + 1, Break::Start).min(at + LONGEST_SLOT);
         (at + 1..=last).find_map(|end| self.parts(rest, end, with(end)))
+    }
+
+    /// Whether a role is the last word of the pattern so far.
+    fn ends_with_role(&self, slots: &Slots) -> bool {
+        let last = slots.own.end.saturating_sub(1);
+        slots.role.is_some() || self.rules.subjects.role_of(self.reading, last).is_some()
     }
 
     /// The signs between a word and the one before it.

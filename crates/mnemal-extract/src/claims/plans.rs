@@ -26,7 +26,8 @@ impl Sentence<'_, '_> {
         let own = &found.slots.own;
         let is_ing = self.reading.lower(own.start).ends_with("ing");
         // "Am Freitag fliegen wir", "el viernes volamos": the subject follows the verb, or in its ending.
-        let is_inverted = found.said.is_empty() && self.rules.code != "en";
+        let is_free = self.rules.code != "en" || found.rule.weight.is_some();
+        let is_inverted = found.said.is_empty() && is_free;
         if matches!(self.reading.lower(own.end), "n't" | "not")
             || !is_ing && !is_inverted && !self.is_verb(found)
         {

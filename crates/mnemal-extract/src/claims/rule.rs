@@ -63,7 +63,7 @@ pub(crate) enum SubjectScope {
 }
 
 /// The keys of a rule; the README of the packs explains each.
-const KEYS: [&str; 48] = [
+const KEYS: [&str; 49] = [
     "id",
     "predicate",
     "shape",
@@ -112,6 +112,7 @@ const KEYS: [&str; 48] = [
     "plain",
     "owner",
     "genitive",
+    "weight",
 ];
 
 /// One rule; omitted flags are off, and omitted lists empty.
@@ -125,6 +126,8 @@ pub(crate) struct Rule {
     pub(crate) whom: SubjectScope,
     /// Its prior: how often it is right, from 0 to 1.
     pub(crate) prior: f32,
+    /// How much naming its words weighs for a fact; `None` for a rule that states one by itself.
+    pub(crate) weight: Option<f32>,
     /// Behind a subject, its adverbs and its auxiliary verbs.
     pub(crate) cues: Vec<Pattern>,
     /// Anywhere, or at the start of a clause.
@@ -276,6 +279,7 @@ impl Rule {
             kind,
             whom,
             prior: section.number("prior")?.unwrap_or(PRIOR),
+            weight: section.number("weight")?,
             cues: patterns("cue")?,
             shapes: patterns("shape")?,
             asks: patterns("asks")?,

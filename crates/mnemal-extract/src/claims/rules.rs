@@ -10,6 +10,7 @@ use crate::claims::objects::ObjectWords;
 use crate::claims::pattern::{Class, Index, Pattern};
 use crate::claims::rule::{Rule, TopicOf};
 use crate::claims::subjects::SubjectWords;
+use crate::claims::weighing::Evidence;
 use crate::gates::pack::{Words, phrases, words};
 use crate::hash::WordHashBuilder;
 use crate::phrase::Phrases;
@@ -30,6 +31,11 @@ pub(crate) struct Rules {
     pub(crate) all: Vec<Rule>,
     pub(crate) behind_subject: Index,
     pub(crate) anywhere: Index,
+    /// Patterns of the rules whose words are weighed.
+    pub(crate) weighed_behind_subject: Index,
+    pub(crate) weighed_anywhere: Index,
+    /// What speaks for and against a fact.
+    pub(crate) evidence: Evidence,
     /// Markers of a retracted value: "not 3 August".
     pub(crate) denials: Vec<Pattern>,
     /// Classes by which two words are of one kind.
@@ -60,6 +66,9 @@ impl Rules {
             all: Vec::new(),
             behind_subject: Index::default(),
             anywhere: Index::default(),
+            weighed_behind_subject: Index::default(),
+            weighed_anywhere: Index::default(),
+            evidence: Evidence::read(root.section("evidence")?)?,
             denials: denials.into_iter().map(Pattern::parse).collect::<Result<_>>()?,
             alike: alike.into_iter().map(Into::into).collect(),
             measured: Calibration::read(root.section("measured")?)?,
@@ -94,11 +103,15 @@ impl Rules {
             pattern.know_classes(|name| self.places.get(name).copied());
         }
         let number = self.all.len();
+        let (behind_subject, anywhere) = match rule.weight {
+            Some(_) => (&mut self.weighed_behind_subject, &mut self.weighed_anywhere),
+            None => (&mut self.behind_subject, &mut self.anywhere),
+        };
         for (place, pattern) in rule.cues.iter().enumerate() {
-            self.behind_subject.add(pattern, (number, place), &self.subjects);
+            behind_subject.add(pattern, (number, place), &self.subjects);
         }
         for (place, pattern) in rule.shapes.iter().enumerate() {
-            self.anywhere.add(pattern, (number, place), &self.subjects);
+            anywhere.add(pattern, (number, place), &self.subjects);
         }
         self.all.push(rule);
         Ok(())

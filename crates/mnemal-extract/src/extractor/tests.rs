@@ -714,3 +714,57 @@ fn what_is_asked_dreamt_or_of_others_is_no_fact_of_the_speaker() {
         assert!(found.iter().all(|fact| fact.confidence < Confidence::ACTIVE), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn a_fact_in_nobodys_phrase_is_weighed_in_every_language() {
+    for (text, expected) in [
+        ("gone veggie since easter, it's going fine", "me diet assert veggie"),
+        ("Norbank took me on, first day monday", "me works_at assert Norbank"),
+        ("boss is Marge Tuckwell, she's sound", "me knows assert Marge Tuckwell"),
+        ("bin jetzt in Bamberg, dritter stock", "me lives_in assert Bamberg"),
+        ("Chefin ist Gudrun Lampe, 63", "me knows assert Gudrun Lampe"),
+        ("ça y est, installée à Angers depuis samedi", "me lives_in assert Angers"),
+        ("me han cogido en Talleres Urbina, empiezo el lunes", "me works_at assert Talleres Urbina"),
+        ("virei vegetariana em março", "me diet assert vegetariana"),
+        ("对花生过敏，火锅蘸料都得问清楚", "me allergic_to assert 花生"),
+    ] {
+        assert!(claims(text).iter().any(|claim| claim == expected), "{text}: {:?}", claims(text));
+        assert!(extract(text).facts.iter().all(|fact| fact.confidence >= Confidence::ACTIVE), "{text}");
+    }
+}
+
+#[test]
+fn what_asks_supposes_or_tells_of_others_is_no_weighed_fact() {
+    for text in [
+        "is going veggie in january worth the faff",
+        "can you write a cover letter for a job at Norbank",
+        "she said Norbank took her on",
+        "if i lived in Dunedin i'd never leave the beach",
+        "was kostet ein umzug nach Bamberg ungefähr",
+        "mein Kollege ist jetzt in Bamberg",
+        "hab die Stelle bei Krone nicht bekommen",
+        "combien coûte un studio à Angers en ce moment ?",
+        "dice mi vecina: dejo el curro en Almansa Textil",
+        "se eu virasse vegetariana, o que comeria",
+        "他发微信说：我从恒达辞职了",
+    ] {
+        let weighed: Vec<String> = extract(text)
+            .facts
+            .iter()
+            .filter(|fact| fact.rule.as_str().contains("weighed") && fact.subject == Subject::Speaker)
+            .map(|fact| format!("{} {}", fact.predicate.as_str(), fact.object.text))
+            .collect();
+        assert!(weighed.is_empty(), "{text}: {weighed:?}");
+    }
+}
+
+#[test]
+fn what_is_called_so_without_a_subject_of_its_own_renames_nobody() {
+    assert!(
+        !claims("Malte hat eine Jolle gekauft, heißt Knurrhahn.").iter().any(|claim| claim.contains("name"))
+    );
+    check(
+        "Meine Schwester wohnt in Leer und heißt Imke.",
+        &["sister lives_in assert Leer", "sister name assert Imke"],
+    );
+}

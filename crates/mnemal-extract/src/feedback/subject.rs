@@ -55,15 +55,15 @@ pub(crate) fn stated_value(pack: &Pack, text: &str, tokens: &[Token], hit: &Hit<
     });
     let reason = reasons.iter().find_map(|hit| {
         let from = hit.value?;
-        words(text, tokens, from, end_of_value(tokens, from, &instead))
+        words(text, tokens, from, end_of_value(text, tokens, from, &instead))
     });
     let negations = pack.negations.find(tokens, &pack.lexicon);
     let is_left = negations.iter().any(|negation| negation.from <= from && negation.from + 6 > hit.from);
     StatedValue {
-        value: words(text, tokens, from, end_of_value(tokens, from, &closes)),
+        value: words(text, tokens, from, end_of_value(text, tokens, from, &closes)),
         alternative,
         avoid: forbidden
-            .and_then(|from| words(text, tokens, from, end_of_value(tokens, from, &closes)))
+            .and_then(|from| words(text, tokens, from, end_of_value(text, tokens, from, &closes)))
             .or_else(|| displaced(pack, text, tokens, &closes)),
         reason,
         polarity: if is_left { Polarity::DoNot } else { Polarity::Do },
@@ -90,7 +90,7 @@ fn done_instead(text: &str, tokens: &[Token], forbidden: usize) -> Option<usize>
 /// Returns the alternative from a position on, without a verb that only means to take it.
 fn taken(pack: &Pack, text: &str, tokens: &[Token], from: usize, closes: &[Hit<()>]) -> Option<String> {
     let taking = pack.taking.find(tokens, &pack.lexicon);
-    let end = end_of_value(tokens, from, closes);
+    let end = end_of_value(text, tokens, from, closes);
     let start = taking.iter().find(|verb| verb.from == from && verb.to < end).map_or(from, |verb| verb.to);
     let taken = words(text, tokens, start, end)?;
     // A verb has a capital at the start of its sentence alone.
@@ -110,15 +110,27 @@ fn displaced(pack: &Pack, text: &str, tokens: &[Token], closes: &[Hit<()>]) -> O
     let verb = words(text, tokens, verb, verb + 1)?.to_lowercase();
     // What is written together with it before an apostrophe denies it: "n'utilise".
     let verb = verb.rsplit(['\'', '’']).next().unwrap_or(&verb);
-    let thing = words(text, tokens, from, end_of_value(tokens, from, closes))?;
+    let thing = words(text, tokens, from, end_of_value(text, tokens, from, closes))?;
     Some(format!("{verb} {thing}"))
 }
 
-/// Returns where a value that starts at a place ends: at a sign, or a word that closes values.
-fn end_of_value(tokens: &[Token], from: usize, closes: &[Hit<()>]) -> usize {
+/// Returns where a value that starts at a place ends: at a sign, at words of others, or at a word that closes values.
+fn end_of_value(text: &str, tokens: &[Token], from: usize, closes: &[Hit<()>]) -> usize {
     let is_parted = |at: usize| tokens.get(at).is_none_or(|token| token.is_parted);
-    let is_closed = |at: &usize| is_parted(*at) || closes.iter().any(|close| close.from == *at);
+    let is_closed = |at: &usize| {
+        is_parted(*at)
+            || closes.iter().any(|close| close.from == *at)
+            || is_behind_foreign_words(text, tokens, *at)
+    };
     (from + 1..=tokens.len()).find(is_closed).unwrap_or(tokens.len())
+}
+
+/// Whether words of others were left out before a word: several blanks stand there.
+fn is_behind_foreign_words(text: &str, tokens: &[Token], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+    let between =
+        before.zip(tokens.get(at)).and_then(|(before, token)| text.get(before.span.end..token.span.start));
+    between.is_some_and(|between| between.contains("  "))
 }
 
 fn words(text: &str, tokens: &[Token], from: usize, to: usize) -> Option<String> {

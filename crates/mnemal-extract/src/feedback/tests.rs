@@ -261,3 +261,18 @@ fn a_sentence_names_the_one_thing_of_which_one_wish_holds() {
     }
     assert_eq!(wish_works("comparisons as a table, answers short"), ["comparisons"]);
 }
+
+#[test]
+fn a_value_ends_where_words_of_others_are_left_out() {
+    let user = "no pears \"as Ben would say it\" and plums!!";
+    let own = OwnWords::of_text(user);
+    for answer in ["no, ", "Here are the pears."] {
+        let found = feedback(Turn { user: &own, assistant: Some(answer), earlier: &[] });
+        for one in found {
+            assert!(one.value.as_deref().is_none_or(|value| user.contains(value)), "{one:?}");
+        }
+    }
+    let broken = "\"\"0\". \"a!!";
+    let found = feedback(Turn { user: &OwnWords::of_text(broken), assistant: Some("no, "), earlier: &[] });
+    assert!(found.iter().all(|one| one.value.as_deref().is_none_or(|value| broken.contains(value))));
+}

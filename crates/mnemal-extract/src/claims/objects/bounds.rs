@@ -105,8 +105,13 @@ impl Cutter<'_, '_> {
             let is_short = word.len() <= SHORT_NUMBER && word.bytes().all(|byte| byte.is_ascii_digit());
             !word.is_empty() && (is_short || self.has(at, &self.words().numbers))
         };
+        // "La Rochelle": an article with a capital inside a sentence belongs to a place.
+        let is_of_place = |at: usize| {
+            self.rule.kind == Kind::Place && at > 0 && self.is_capital(at) && self.is_capital(at + 1)
+        };
         let passes = |at: &usize| {
-            self.has(*at, &self.words().determiners) || (is_counted || is_plain) && is_count(*at)
+            self.has(*at, &self.words().determiners) && !is_of_place(*at)
+                || (is_counted || is_plain) && is_count(*at)
         };
         let count = words.clone().take_while(passes).count();
         let is_all = count == words.len();

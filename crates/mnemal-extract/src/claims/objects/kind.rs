@@ -26,6 +26,7 @@ impl Cutter<'_, '_> {
                 .into_iter()
                 .chain(name_run(self.reading, words.start))
                 .max_by_key(|run| run.end)
+                .map(|run| run.start..self.with_particles(run.end, &words))
                 .map(|run| run.start..self.with_place(run.end, &words))
                 .or_else(|| self.small_name(&words))
                 .or_else(|| self.name_of_signs(&words))
@@ -65,6 +66,20 @@ impl Cutter<'_, '_> {
     fn is_too_old(&self, at: usize) -> bool {
         let number = self.reading.words.get(at).and_then(|word| word.lower.parse::<u32>().ok());
         self.rule.predicate.as_str() == "age" && number.is_some_and(|number| number > OLDEST)
+    }
+
+    /// "Jardin des Embruns": in languages that join the words of a name so, a further capital word belongs to the name of a place of
+    /// work.
+    fn with_particles(&self, end: usize, words: &Range<usize>) -> usize {
+        let is_joined = |at: usize| {
+            at + 1 < words.end && self.has(at, &self.words().particles) && self.is_capital(at + 1)
+        };
+        let is_of_work = matches!(self.rule.predicate.as_str(), "works_at" | "studies_at" | "member_of");
+        if !is_of_work || self.rules.code == "en" || !is_joined(end) {
+            return end;
+        }
+        let count = (end + 1..words.end).take_while(|at| self.is_capital(*at)).count();
+        end + 1 + count
     }
 
     /// "The Carloway mill": a small word that names a place of work belongs to its name.
