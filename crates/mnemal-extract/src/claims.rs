@@ -272,12 +272,15 @@ impl<'d> Claims<'d> {
                 let own = if found.rule.is_beside { 0..0 } else { found.slots.own.clone() };
                 taken.iter_mut().take(own.end).skip(own.start).for_each(|taken| *taken = true);
                 for mut fact in facts {
+                    let is_plain = sentence.is_plain(found, &fact);
                     if let Some(weight) = weight {
-                        fact.confidence = weighing::confidence(weight);
+                        let confidence = weighing::confidence(weight);
+                        let measured = &sentence.rules.measured;
+                        fact.confidence =
+                            if self.is_weighed { measured.weighed(id, is_plain, confidence) } else { confidence };
                         self.keep_weighed(fact);
                         continue;
                     }
-                    let is_plain = sentence.is_plain(found, &fact);
                     if self.is_weighed {
                         fact.confidence = sentence.rules.measured.weighed(id, is_plain, fact.confidence);
                         Self::raise(sentence, found, &mut fact);
