@@ -276,8 +276,13 @@ impl<'d> Claims<'d> {
                     if let Some(weight) = weight {
                         let confidence = weighing::confidence(weight);
                         let measured = &sentence.rules.measured;
-                        fact.confidence =
-                            if self.is_weighed { measured.weighed(id, is_plain, confidence) } else { confidence };
+                        fact.confidence = match self.is_weighed {
+                            true if measured.is_empty() => {
+                                Confidence::new(confidence.get() - weighing::UNMEASURED)
+                            }
+                            true => measured.weighed(id, is_plain, confidence),
+                            false => confidence,
+                        };
                         self.keep_weighed(fact);
                         continue;
                     }

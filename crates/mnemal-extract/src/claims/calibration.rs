@@ -58,6 +58,11 @@ impl Calibration {
         Confidence::new(share.max(Confidence::CANDIDATE.get()))
     }
 
+    /// Whether nothing was measured of the rules of the language.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.curve.is_empty()
+    }
+
     /// Returns how likely a claim with a shifted score is right.
     fn share(&self, score: f32) -> f32 {
         let score = score.clamp(0.0, 1.0);
