@@ -57,6 +57,8 @@ pub(crate) struct Evidence {
     news: Phrases<()>,
     /// Other subjects.
     others: Phrases<()>,
+    /// Articles of people who need not be the speaker's: "the landlady".
+    articles: Phrases<()>,
     /// What speaks against what stands with it or behind it.
     against: Phrases<()>,
     /// Predicates of which a likely claim is sure where enough speaks for it: at least 95 of 100 such claims are right in the
@@ -75,6 +77,7 @@ impl Evidence {
             own: phrases(section, "own")?,
             news: phrases(section, "news")?,
             others: phrases(section, "others")?,
+            articles: phrases(section, "articles")?,
             against: phrases(section, "against")?,
             raised: words(section, "raised")?,
         })
@@ -116,8 +119,10 @@ impl Sentence<'_, '_> {
         let is_mine = evidence.mine.stand_in(self.words(from..to))
             || evidence.own.stand_in(self.words(own.start.saturating_sub(1).max(from)..own.end));
         let before = from..own.start;
-        let is_of_others =
-            !self.has_speaker(before.clone()) && evidence.others.stand_in(self.words(before.clone()));
+        let has_article =
+            evidence.articles.stand_in(self.words(own.start.saturating_sub(1).max(from)..own.start));
+        let is_of_others = has_article
+            || !self.has_speaker(before.clone()) && evidence.others.stand_in(self.words(before.clone()));
         if is_of_others || self.is_behind_another(own.start, if is_mine { from } else { 0 }) {
             return None;
         }

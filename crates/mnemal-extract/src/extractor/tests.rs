@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use mnemal_core::{
-    Act, Body, ChannelId, Confidence, Event, EventId, EventKind, Extraction, Extractor as _, Gazetteer,
-    Level, NewEvent, Origin, Seq, SessionId, Subject, Timestamp, Trust, Utterance, Zone,
+    Act, Body, ChannelId, Confidence, Event, EventId, EventKind, ExtractedFact, Extraction, Extractor as _,
+    Gazetteer, Level, NewEvent, Origin, Seq, SessionId, Subject, Timestamp, Trust, Utterance, Zone,
 };
 use proptest::prelude::*;
 
@@ -729,7 +729,20 @@ fn a_fact_in_nobodys_phrase_is_weighed_in_every_language() {
         ("对花生过敏，火锅蘸料都得问清楚", "me allergic_to assert 花生"),
     ] {
         assert!(claims(text).iter().any(|claim| claim == expected), "{text}: {:?}", claims(text));
-        assert!(extract(text).facts.iter().all(|fact| fact.confidence >= Confidence::ACTIVE), "{text}");
+    }
+}
+
+#[test]
+fn a_weighed_fact_is_as_sure_as_its_rules_were_measured() {
+    for text in ["bin jetzt in Bamberg, dritter stock", "virei vegetariana em março"] {
+        let facts = extract(text).facts;
+        let is_weighed = |fact: &&ExtractedFact| fact.rule.as_str().contains("weighed");
+        let mut weighed = facts.iter().filter(is_weighed).peekable();
+        assert!(weighed.peek().is_some(), "{text}");
+        assert!(
+            weighed.all(|fact| fact.confidence < Confidence::ACTIVE),
+            "nothing was measured of it: {text}"
+        );
     }
 }
 
@@ -739,6 +752,7 @@ fn what_asks_supposes_or_tells_of_others_is_no_weighed_fact() {
         "is going veggie in january worth the faff",
         "can you write a cover letter for a job at Norbank",
         "she said Norbank took her on",
+        "The landlady is a Mrs Storr, she sounds strict.",
         "if i lived in Dunedin i'd never leave the beach",
         "was kostet ein umzug nach Bamberg ungefähr",
         "mein Kollege ist jetzt in Bamberg",
