@@ -135,7 +135,7 @@ fn kernels(criterion: &mut Criterion) {
     group.bench_function("reading a question", |bencher| {
         bencher.iter(|| {
             let text = texts.next().expect("a cycle does not end");
-            (mnemal_extract::question(text).names.len(), read(text).terms.len())
+            (mnemal_extract::question(text).names.len(), read(text).words.len())
         });
     });
     group.bench_function("scoring words", |bencher| {

@@ -288,7 +288,6 @@ impl<'d> Claims<'d> {
                     }
                     if self.is_weighed {
                         fact.confidence = sentence.rules.measured.weighed(id, is_plain, fact.confidence);
-                        Self::raise(sentence, found, &mut fact);
                     } else if is_plain {
                         fact.rule = calibration::plain(&fact.rule);
                     }
@@ -304,15 +303,6 @@ impl<'d> Claims<'d> {
                 }
                 true
             }
-        }
-    }
-
-    /// Makes a likely claim sure where the sentence has enough evidence for it.
-    fn raise(sentence: &Sentence<'_, '_>, found: &Match<'_>, fact: &mut ExtractedFact) {
-        let is_likely = (weighing::LIKELY..Confidence::ACTIVE.get()).contains(&fact.confidence.get());
-        let may_be_raised = sentence.rules.evidence.raised.contains(fact.predicate.as_str());
-        if is_likely && may_be_raised && sentence.weight(found, weighing::CLAIM) >= weighing::ENOUGH {
-            fact.confidence = Confidence::ACTIVE;
         }
     }
 

@@ -5,8 +5,8 @@ use mnemal_text::Language;
 use crate::question::Wh;
 use crate::word::Word;
 
-/// Question words of a language with their meaning; of two words, both must be next to each other, and come before the first of
-/// them alone.
+/// Question words of a language with their meaning. The words of a phrase stand next to each other; a phrase comes before a
+/// shorter one that begins it.
 type QuestionWords = &'static [(&'static str, Wh)];
 
 /// Source: own choice.

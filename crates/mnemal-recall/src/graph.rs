@@ -215,7 +215,7 @@ impl GraphCache {
             .facts
             .iter()
             .any(|turn_fact| query.answer_type.has_fact(turn_fact.predicate) && is_about(turn_fact));
-        let kind = index.is_spoken_by(row, &query.terms.terms)
+        let kind = index.is_spoken_by(row, &query.terms.words)
             && turn.named.iter().any(|id| self.is_wanted(*id, index, query));
         Some(GraphSignals {
             fact_support: f32::from(u8::from(is_supported)),
@@ -226,7 +226,7 @@ impl GraphCache {
     /// Whether the question contains all words of one of its names.
     fn is_named(&self, id: EntityId, query: &Query) -> bool {
         let names = self.entities.get(&id).map(|known| known.names.as_slice()).unwrap_or_default();
-        names.iter().any(|name| name.iter().all(|term| query.terms.terms.contains(term)))
+        names.iter().any(|name| name.iter().all(|term| query.terms.words.contains(term)))
     }
 
     /// Whether it has a requested kind and is not a speaker here.

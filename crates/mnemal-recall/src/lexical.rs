@@ -91,16 +91,16 @@ const FEW_ROWS: u32 = 1_000;
 /// An analyzed query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermQuery {
-    /// Its terms, distinct, in order of appearance.
-    pub terms: Vec<TermHash>,
+    /// Its words as terms, distinct, in order of appearance.
+    pub words: Vec<TermHash>,
     /// The synonyms of some of them.
     pub synonyms: Vec<SynonymSet>,
 }
 
 impl From<Vec<TermHash>> for TermQuery {
     /// A query without synonyms.
-    fn from(terms: Vec<TermHash>) -> Self {
-        Self { terms, synonyms: Vec::new() }
+    fn from(words: Vec<TermHash>) -> Self {
+        Self { words, synonyms: Vec::new() }
     }
 }
 
@@ -388,7 +388,7 @@ fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<TermPosting
         let frequency = u32::try_from(rows).unwrap_or(u32::MAX);
         TermPostings { hash: *hash, place, bit: 0, frequency, share: 1.0, runs }
     };
-    let mut terms: Vec<TermPostings<'a>> = query.terms.iter().enumerate().map(found).collect();
+    let mut terms: Vec<TermPostings<'a>> = query.words.iter().enumerate().map(found).collect();
     // A term that occurs nowhere finds nothing: it must not displace one that does.
     terms.sort_by_key(|term| (term.frequency == 0, term.frequency, term.place));
     terms.truncate(MOST_TERMS);
@@ -436,7 +436,7 @@ fn sessions(terms: &[TermPostings<'_>], columns: &Columns) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{block, chat, index, query};
+    use crate::fixture::{block, chat, index, query, turn};
     use crate::memory::MemoryIndex;
     use mnemal_text::Analyzer;
 
@@ -538,7 +538,7 @@ mod tests {
         found.complete(&index, columns, &rows);
         assert_eq!(rows.len(), 100);
         assert!(rows.iter().flat_map(|row| neighbors(*row, columns)).all(|row| is_exact(&found, row)));
-        let telescope = query("telescope").terms;
+        let telescope = query("telescope").words;
         let holds = |row: u32| {
             let (block, place) = index.place(row).unwrap();
             block.postings(telescope[0]).iter().any(|posting| usize::from(posting.row()) == place)
@@ -559,6 +559,74 @@ mod tests {
         assert!(found.common.is_empty());
     }
 
+    /// The scores for "work", of which "job" is a synonym, over turns of a conversation each.
+    fn expanded(turns: &[&str]) -> (LexicalScores, MemoryIndex, SynonymSet) {
+        let turns: Vec<_> =
+            turns.iter().zip(0..).map(|(text, n)| turn(&format!("s{n}"), "user", text)).collect();
+        let mut index = MemoryIndex::default();
+        for (some, first) in turns.chunks(500).zip((1..).step_by(500)) {
+            index.push(block(some, first), Analyzer::default());
+        }
+        let words = query("work").words;
+        let set = SynonymSet { word: words[0], concept: 7, terms: query("work job").words.into() };
+        let asked = TermQuery { words, synonyms: vec![set.clone()] };
+        let filter = RowSet::all(index.rows());
+        let found = score(&index, &index.columns, &asked, &|_| false, (&filter, 100));
+        (found, index, set)
+    }
+
+    #[test]
+    fn a_synonym_finds_a_turn_and_counts_less_than_the_word() {
+        let (found, index, _) = expanded(&["I got the job.", "I like my work.", "It rains a lot."]);
+        assert_eq!(found.best().collect::<Vec<_>>(), [1, 0]);
+        let covered = [0, 1, 2].map(|row| found.coverage(row, &index.columns));
+        assert_eq!(covered, [COVERED, 1.0, 0.0]);
+        let lacking = [0, 1, 2].map(|row| found.lacking(found.term_bits(row), u16::MAX));
+        assert_eq!(lacking, [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn synonyms_in_too_many_turns_find_nothing() {
+        let mut turns = vec!["I got the job."; FEW_ROWS as usize];
+        let (found, ..) = expanded(&turns);
+        assert!(found.raw(0) > 0.0);
+        turns.push("A job again.");
+        let (found, ..) = expanded(&turns);
+        assert!(found.best().next().is_none() && found.raw(0) == 0.0);
+    }
+
+    /// An index that keeps nothing of a concept.
+    #[derive(Debug)]
+    struct Forgetful(MemoryIndex);
+
+    impl LexicalIndex for Forgetful {
+        fn rows(&self) -> u32 {
+            self.0.rows()
+        }
+
+        fn frequency(&self, term: TermHash) -> u32 {
+            self.0.frequency(term)
+        }
+
+        fn visit<'a>(&'a self, term: TermHash, run: &mut dyn FnMut(u32, &'a [Posting])) {
+            self.0.visit(term, run);
+        }
+    }
+
+    #[test]
+    fn what_a_block_keeps_of_a_concept_is_what_a_search_finds() {
+        let turns = ["A job, a job and work.", "It rains.", "Work!"].repeat(400);
+        let (_, mut index, set) = expanded(&turns);
+        let check = |index: &MemoryIndex| {
+            let kept = index.synonyms(&set);
+            assert_eq!(kept, Forgetful(index.clone()).synonyms(&set));
+            kept.iter().map(|(_, postings)| postings.len()).sum::<usize>()
+        };
+        assert_eq!(check(&index), 800);
+        index.push(block(&[turn("new", "user", "A new job.")], 1_201), Analyzer::default());
+        assert_eq!(check(&index), 801, "a block that grows is searched again");
+    }
+
     #[test]
     fn at_most_sixteen_terms_are_used_and_the_rarest_stay() {
         let index = index(&[chat().len()]);
@@ -566,6 +634,6 @@ mod tests {
         let used = rarest(&index, &query(&format!("{} the I telescope", many.join(" "))));
         assert_eq!(used.len(), MOST_TERMS);
         assert!(used.iter().filter(|term| term.frequency == 0).count() < MOST_TERMS, "what occurs is used");
-        assert_eq!(used.last().map(|term| term.hash), query("telescope").terms.first().copied());
+        assert_eq!(used.last().map(|term| term.hash), query("telescope").words.first().copied());
     }
 }

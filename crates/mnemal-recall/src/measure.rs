@@ -115,7 +115,7 @@ impl<'a> Measure<'a> {
     }
 
     fn by_speaker(&self, turn: &IndexedTurn) -> [f32; 2] {
-        if !self.index.is_spoken_by(turn.row, &self.query.terms.terms) {
+        if !self.index.is_spoken_by(turn.row, &self.query.terms.words) {
             return [0.0; 2];
         }
         let said = (turn.length - EMPTY).max(0.0).ln_1p() / ENOUGH.ln_1p();

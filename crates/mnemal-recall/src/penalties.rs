@@ -39,7 +39,7 @@ pub(crate) fn common_features(
 /// Two zeros if the question names no speaker. Turns of machines, and of people without a name, do not count.
 fn attribution(index: &MemoryIndex, words: &LexicalScores, query: &Query, rows: &[u32]) -> (f32, f32) {
     let called: Vec<TermHash> =
-        query.terms.terms.iter().copied().filter(|term| index.is_name(*term)).collect();
+        query.terms.words.iter().copied().filter(|term| index.is_name(*term)).collect();
     if called.is_empty() {
         return (0.0, 0.0);
     }

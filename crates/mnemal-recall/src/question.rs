@@ -84,7 +84,7 @@ impl Query {
         let own = terms(text);
         let phrases = asked.phrases.iter().filter_map(|range| text.get(range.clone()));
         Self {
-            terms: TermQuery { synonyms: synonyms(text, &own, analyzer), terms: own },
+            terms: TermQuery { synonyms: synonyms(text, &own, analyzer), words: own },
             names: names.filter(|name| !name.is_empty()).collect(),
             attribute: asked
                 .attribute

@@ -64,8 +64,8 @@ impl Recall {
             query.general.extend(word.terms);
             for term in names.iter().flat_map(|name| self.analyzer().query_terms(name)) {
                 let term = TermHash(term_hash(&term));
-                if !query.terms.terms.contains(&term) {
-                    query.terms.terms.push(term);
+                if !query.terms.words.contains(&term) {
+                    query.terms.words.push(term);
                 }
             }
         }

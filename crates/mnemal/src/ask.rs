@@ -44,8 +44,8 @@ struct AnswerFeatures {
     words: f32,
     /// Only messages around it have words of the question.
     is_neighbor: bool,
-    /// A machine said it.
-    is_of_machine: bool,
+    /// The assistant said it.
+    is_of_assistant: bool,
     /// A time is asked for, and it names none.
     lacks_time: bool,
 }
@@ -63,7 +63,7 @@ impl AnswerFeatures {
             + 1.7 * first
             + 0.65 * self.words
             + of(self.is_neighbor, -1.2)
-            + of(self.is_of_machine, -0.7)
+            + of(self.is_of_assistant, -0.7)
             + of(self.lacks_time, -0.9);
         1.0 / (1.0 + (-sum).exp())
     }
@@ -181,7 +181,7 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, time: Option<Marks>) 
             place,
             words: hit.and_then(words).unwrap_or_default(),
             is_neighbor: !is_resolved && hit.is_none_or(|hit| hit.found_by == MatchReason::Neighbor),
-            is_of_machine: hit.is_some_and(|hit| hit.event.role == Role::Assistant),
+            is_of_assistant: hit.is_some_and(|hit| hit.event.role == Role::Assistant),
             lacks_time: time.is_some_and(|time| marks.0 & time.0 == 0),
         };
         let evidence = features.probability();
@@ -209,4 +209,39 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, time: Option<Marks>) 
 /// Whether a text consists of questions only.
 fn only_asks(text: &str) -> bool {
     sentences(text).iter().all(|sentence| sentence.of(text).trim_end().ends_with(['?', '？', '…']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_speaks_for_a_line_raises_its_probability_and_what_speaks_against_it_lowers_it() {
+        let line = AnswerFeatures {
+            covered: 0.5,
+            place: 1,
+            words: 0.5,
+            is_neighbor: false,
+            is_of_assistant: false,
+            lacks_time: false,
+        };
+        let now = line.probability();
+        for better in [
+            AnswerFeatures { covered: 1.0, ..line },
+            AnswerFeatures { place: 0, ..line },
+            AnswerFeatures { words: 1.0, ..line },
+        ] {
+            assert!(better.probability() > now, "{better:?}");
+        }
+        for worse in [
+            AnswerFeatures { is_neighbor: true, ..line },
+            AnswerFeatures { is_of_assistant: true, ..line },
+            AnswerFeatures { lacks_time: true, ..line },
+        ] {
+            assert!(worse.probability() < now, "{worse:?}");
+        }
+        assert!((0.0..FLOOR).contains(&now));
+        let whole = AnswerFeatures { covered: 1.0, place: 0, words: 1.0, ..line };
+        assert!((FLOOR..1.0).contains(&whole.probability()));
+    }
 }

@@ -11,7 +11,7 @@ use super::{Match, Sentence};
 use crate::claims::subjects::{SubjectForm, SubjectMatch};
 use crate::clause::Break;
 use crate::gates::Gates;
-use crate::gates::pack::{Words, phrases, words};
+use crate::gates::pack::phrases;
 use crate::phrase::Phrases;
 use crate::section::Section;
 use crate::word::Word;
@@ -32,15 +32,10 @@ const AGAINST: f32 = 3.0;
 const IDENTITIES: [&str; 4] = ["relative", "partner", "pet", "knows"];
 /// Words before those of a rule that say that something is new: "endlich", "por fin". Source: own choice.
 const LONGEST_OPENING: usize = 3;
-/// Weight of the words of a rule without one. Source: as [`ENOUGH`].
-pub(super) const CLAIM: f32 = 1.5;
-/// Confidence from which on a claim of such a rule is likely. Source: fitted by hand on the development halves of `gold`.
-pub(super) const LIKELY: f32 = 0.6;
-/// Confidence of a claim with just enough evidence. Source: own choice; it is active.
+/// Confidence of a claim with just enough evidence, before what was measured of its rule. Source: own choice.
 const LEAST_CONFIDENCE: f32 = 0.8;
 /// Confidence of a claim for each point more. Source: own choice; no claim of a weight is surer than one that is said outright.
 const CONFIDENCE_A_POINT: f32 = 0.05;
-
 /// What is taken from the confidence in a language of which no rule was measured, so that a claim is active from two points
 /// more on. Source: the halves held back of `gold/g5`; of twelve claims with less evidence seven were right.
 pub(super) const UNMEASURED: f32 = 0.1;
@@ -61,9 +56,6 @@ pub(crate) struct Evidence {
     articles: Phrases<()>,
     /// What speaks against what stands with it or behind it.
     against: Phrases<()>,
-    /// Predicates of which a likely claim is sure where enough speaks for it: at least 95 of 100 such claims are right in the
-    /// development halves of `gold`.
-    pub(super) raised: Words,
 }
 
 impl Evidence {
@@ -79,7 +71,6 @@ impl Evidence {
             others: phrases(section, "others")?,
             articles: phrases(section, "articles")?,
             against: phrases(section, "against")?,
-            raised: words(section, "raised")?,
         })
     }
 }

@@ -307,7 +307,7 @@ impl LexicalIndex for Rest {
 #[test]
 fn a_lexical_index_of_the_host_is_searched_in_place_of_the_stored_one() {
     let store = store(&chat());
-    let word = query("cactus").terms[0];
+    let word = query("cactus").words[0];
     let request = RecallRequest { mode: Mode::Lexical, ..RecallRequest::new("cactus") };
     assert!(ask(&recall(&store), &request).1.hits.iter().any(|hit| hit.found_by == MatchReason::Words));
     let without = recall(&store).with_lexical_index(Arc::new(Without(word)));
