@@ -21,11 +21,16 @@ const USER: &str = "nobody";
 /// The superuser, and the user of the tests, who owns the database but is not above its policies.
 const SUPERUSER: &str = "mnemal";
 const OWNER: &str = "app";
-const DATABASE: &str = "spaces";
+/// The databases: of the store and the library, of the program, of the guide, and one that no test fills.
+const DATABASES: [&str; 4] = ["spaces", "servers", "guide", "empty"];
 /// Features with which the tests exist.
 const FEATURES: &str = "postgres-tests";
 
-/// Lints and tests the store against a server.
+/// The test of the program, and the feature with which it exists.
+const PROGRAM_TEST: &str = "servers";
+const PROGRAM_FEATURES: &str = "mnemal-cli/postgres-tests";
+
+/// Lints and tests the store and the program against a server.
 pub(crate) fn run(root: &Path) -> Result<()> {
     if !is_there(root, "python3")? {
         return Ok(());
@@ -59,7 +64,16 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let server = Server::start(root, &programs)?;
     let tests =
         ["test", "--quiet", "-p", "mnemal-store", "--features", FEATURES, "--lib", "--test", "postgres"];
-    Line::new("cargo", &tests).with("MNEMAL_TEST_POSTGRES", &server.address()).run(root)
+    Line::new("cargo", &tests).with("MNEMAL_TEST_POSTGRES", &server.address()).run(root)?;
+    // The whole workspace with the features of its tests, so that nothing but the program is compiled again.
+    let features = format!("{},{PROGRAM_FEATURES}", crate::ci::EXTRA);
+    let of_program = ["--quiet", "--workspace", "--features", &features, "--test", PROGRAM_TEST];
+    Line::new("cargo", &["clippy"])
+        .args(of_program.map(str::to_owned))
+        .args(["--", "-D", "warnings"].map(str::to_owned))
+        .run(root)?;
+    let tests = Line::new("cargo", &["test"]).args(of_program.map(str::to_owned));
+    tests.with("MNEMAL_TEST_POSTGRES", &server.address()).run(root)
 }
 
 /// A running server with an empty database; dropping it ends it and removes its files.
@@ -98,7 +112,9 @@ impl Server {
         let options = format!("-p {port} -k {} -c listen_addresses=127.0.0.1", text(&server.folder));
         server.program("pg_ctl", &["-D", &data, "-l", &log, "-o", &options, "-w", "start"])?;
         server.statement(&format!("create role {OWNER} login"))?;
-        server.statement(&format!("create database {DATABASE} owner {OWNER}"))?;
+        for database in DATABASES {
+            server.statement(&format!("create database {database} owner {OWNER}"))?;
+        }
         Ok(server)
     }
 
@@ -124,7 +140,7 @@ impl Server {
 
     /// The address for the tests.
     fn address(&self) -> String {
-        format!("postgres://{OWNER}@127.0.0.1:{}/{DATABASE}", self.port)
+        format!("postgres://{OWNER}@127.0.0.1:{}/{}", self.port, DATABASES[0])
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn act(desk: &WorkerState, ask: Request) -> Result<Degraded<Rep
         }
         Request::Receipts(ids) => Reply::Rests(rests(memory, &ids).await?),
         Request::Forget(ids) => {
-            Reply::Forgot { verified: memory.forget(Selector::Events(parse(&ids)?)).await?.verified }
+            Reply::Forgot { verified: memory.forget(Selector::Events(parse(&ids)?)).await?.verified() }
         }
         Request::Export => {
             let mut out = Vec::new();

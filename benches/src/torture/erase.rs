@@ -372,7 +372,7 @@ impl Scene {
         for (name, count) in counts {
             *self.report.rows.entry(name).or_default() += count;
         }
-        if !erasure.verified {
+        if !erasure.verified() {
             self.report.unverified += 1;
             tell(format_args!("not verified: {:?}", erasure.residual));
         }

@@ -38,7 +38,7 @@ pub(crate) use self::model::Model;
 pub(crate) use self::models::Models;
 pub(crate) use self::pages::{Completions, Man};
 pub(crate) use self::rebuild::{Rebuild, Reindex};
-pub(crate) use self::serve::{Key, Serve, Ui};
+pub(crate) use self::serve::{Database, Key, Serve, Ui};
 pub(crate) use self::session::{Session, SessionCompress};
 pub(crate) use self::setup::{Hook, Setup};
 pub(crate) use self::summary::Summary;
@@ -64,8 +64,9 @@ pub(crate) struct Global {
     /// What reads takes several, `a,b`: the first is the one that is meant, the others are read beside it.
     #[arg(short, long, global = true, value_name = "NAME")]
     pub(crate) space: Option<String>,
-    /// The database file itself, instead of a space by name.
-    #[arg(long, global = true, value_name = "PATH")]
+    /// A database file, instead of a space by name; or a PostgreSQL database with spaces by name, `postgres://USER@HOST/NAME`.
+    /// Without it `MNEMAL_DB`, then the setting `storage.url`.
+    #[arg(long, global = true, value_name = "PATH|URL")]
     pub(crate) db: Option<PathBuf>,
     /// One user's part of the space: nothing of anybody else is read, and what is stored becomes his.
     #[arg(long, global = true, value_name = "NAME")]
@@ -226,6 +227,9 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Open the web UI in the browser: of the server that runs, else of one that it starts.
     Ui(Ui),
+    /// Prepare the PostgreSQL database that holds the spaces.
+    #[command(subcommand)]
+    Database(Database),
     /// Make, list and revoke the keys of programs.
     #[command(subcommand)]
     Key(Key),

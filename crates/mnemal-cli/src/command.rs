@@ -5,6 +5,7 @@ mod audit;
 mod backup;
 mod check;
 mod context;
+mod database;
 mod demo;
 mod diff;
 mod doctor;
@@ -50,6 +51,7 @@ mod why;
 mod working;
 
 use std::io::{BufRead, BufReader, Cursor, Read as _};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -57,8 +59,8 @@ use clap::Parser as _;
 use mnemal::events::{FILE, HEADING, PAGE};
 use mnemal::types::GapCause;
 use mnemal::{
-    Decision, Error, EventFilter, EventKind, Gap, Memory, NewEvent, Role, Scope, SessionId, Settings, Spaces,
-    Speaker, UserId, Within,
+    Builder, Decision, Error, EventFilter, EventKind, Gap, Memory, NewEvent, Role, Scope, SessionId,
+    Settings, Spaces, Speaker, UserId, Within,
 };
 use serde::Serialize;
 
@@ -69,6 +71,7 @@ use crate::remote_command::{CommandResult, RemoteCommand};
 
 use crate::paths::SpacePaths;
 use crate::project::Project;
+use crate::storage::Storage;
 use crate::{config, failure};
 
 /// Parses the command of a request from another process, to run with the spaces of this one.
@@ -216,7 +219,8 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Status => Box::pin(status::run(&global, output)).await,
         Command::Serve(call) => serve::run(&global, &call, output).await,
         Command::Ui(call) => ui::run(&global, &call, output).await,
-        Command::Key(call) => key::run(&global, call, output),
+        Command::Database(call) => database::run(&global, &call, output).await,
+        Command::Key(call) => key::run(&global, call, output).await,
         Command::Audit(Audit { verb: Some(AuditVerb::Verify) }) => audit::verify(&global, output),
         Command::Audit(Audit { verb: None }) => {
             let memory = open_one(&global, output).await?;
@@ -268,14 +272,27 @@ async fn open_with(settings: Settings, global: &Global, output: &Output) -> Resu
 }
 
 /// Returns the spaces of the data directory.
-pub(crate) fn spaces(global: &Global) -> Result<Spaces> {
+pub(crate) async fn spaces(global: &Global) -> Result<Spaces> {
     if let Some(spaces) = &global.open_spaces {
         return Ok(spaces.clone());
     }
-    let data = SpacePaths::find_several(global)?.data;
+    let place = SpacePaths::find_several(global)?;
+    let data = place.data.clone();
     let data =
         data.ok_or_else(|| Error::invalid("spaces have names in the data directory; leave --db out"))?;
-    Ok(Spaces::new(data, config::builder(config::read(global)?)?)?)
+    spaces_at(&place, data, config::builder(config::read(global)?)?, global).await
+}
+
+/// Returns the spaces of a data directory, or of the database of a place.
+async fn spaces_at(place: &SpacePaths, data: PathBuf, builder: Builder, global: &Global) -> Result<Spaces> {
+    match &place.storage {
+        Storage::File(_) => Ok(Spaces::new(data, builder)?),
+        Storage::Database(address) => {
+            let database = database::connect(address, global).await;
+            let database = database.with_context(|| format!("cannot open {address}"))?;
+            Ok(Spaces::in_database(database, data, builder).await?)
+        }
+    }
 }
 
 async fn opened(
@@ -298,12 +315,12 @@ async fn opened_whole(
     output: &Output,
 ) -> Result<(Memory, Option<Spaces>)> {
     if global.verbose > 0 {
-        output.say(&format!("space {} in {}", place.space, place.file.display()));
+        output.say(&format!("space {} in {}", place.space, place.storage));
     }
     for warning in config::project(global)?.iter().flat_map(Project::warnings) {
         output.say(&warning);
     }
-    let failed = || format!("cannot open space {} in {}", place.space, place.file.display());
+    let failed = || format!("cannot open space {} in {}", place.space, place.storage);
     if let Some(spaces) = &global.open_spaces {
         let failed = || format!("cannot open space {}", place.space);
         let memory = spaces.open_or_create(&place.space).await.with_context(failed)?;
@@ -315,11 +332,11 @@ async fn opened_whole(
         return Ok((engine.memory(Scope::whole(place.space.clone())), None));
     }
     let builder = config::builder(settings)?.with_key_file(&place.key);
-    let Some(data) = &place.data else {
-        let engine = builder.open(&place.file).await.with_context(failed)?;
+    let Some(data) = place.data.clone() else {
+        let engine = builder.open(place.storage.file()?).await.with_context(failed)?;
         return Ok((engine.memory(Scope::whole(place.space.clone())), None));
     };
-    let spaces = Spaces::new(data, builder)?;
+    let spaces = spaces_at(place, data, builder, global).await?;
     let memory = spaces.open_or_create(&place.space).await.with_context(failed)?;
     Ok((memory, Some(spaces)))
 }

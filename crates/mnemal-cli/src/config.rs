@@ -11,6 +11,7 @@ use crate::alias;
 use crate::args::Global;
 use crate::command::hook::HookSettings;
 use crate::project::Project;
+use crate::storage::DatabaseAddress;
 use crate::{nested, paths};
 
 /// The section of the command `hook`.
@@ -22,6 +23,9 @@ const COMPAT: &str = "compat";
 /// The section with the switch of memory.
 const MEMORY: &str = "memory";
 
+/// The section of storage, and its keys that name a database.
+const STORAGE: &str = "storage";
+const DATABASE: [&str; 2] = ["url", "pool"];
 /// The section of deadlines, and its keys.
 const RECALL: &str = "recall";
 const DEADLINES: [&str; 2] = ["part_deadline_ms", "catch_up_ms"];
@@ -48,6 +52,49 @@ impl Default for MemorySettings {
     fn default() -> Self {
         Self { enabled: true }
     }
+}
+
+/// The keys of the section `[storage]` that name a database.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+pub(crate) struct DatabaseSettings {
+    /// Address of the PostgreSQL database with the spaces; empty for files.
+    url: String,
+    /// Most connections of one process.
+    pub(crate) pool: usize,
+}
+
+impl Default for DatabaseSettings {
+    /// Source: own default, as [`PostgresOptions`](mnemal::admin::PostgresOptions).
+    fn default() -> Self {
+        Self { url: String::new(), pool: 16 }
+    }
+}
+
+impl DatabaseSettings {
+    /// Returns the address, if the settings name one.
+    ///
+    /// # Errors
+    /// `Invalid` for another kind of address.
+    pub(crate) fn address(&self) -> Result<Option<DatabaseAddress>> {
+        if self.url.is_empty() {
+            return Ok(None);
+        }
+        let wrong = || Error::invalid("storage.url must begin with postgres://");
+        Ok(Some(DatabaseAddress::parse(&self.url).ok_or_else(wrong)?))
+    }
+}
+
+/// Reads the settings of the database.
+///
+/// # Errors
+/// As [`section`]; `Invalid` for a pool without connections.
+pub(crate) fn database(global: &Global) -> Result<DatabaseSettings> {
+    let settings: DatabaseSettings = section(global, STORAGE)?;
+    if settings.pool == 0 {
+        return Err(Error::invalid("storage.pool must be at least 1").into());
+    }
+    Ok(settings)
 }
 
 /// Whether memory is enabled. Otherwise writes are dropped, answers are empty, and no tools are offered.
@@ -91,6 +138,11 @@ fn read_table((mut table, shown): (toml::Table, String)) -> Result<Settings> {
     let _checked: MemorySettings = part(MEMORY).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let _checked: AuthSettings = part(AUTH).try_into().map_err(|cause| invalid(&shown, &cause))?;
     let _checked: CompatSettings = part(COMPAT).try_into().map_err(|cause| invalid(&shown, &cause))?;
+    if let Some(storage) = table.get_mut(STORAGE).and_then(toml::Value::as_table_mut) {
+        for key in DATABASE {
+            storage.remove(key);
+        }
+    }
     let mut settings: Settings = table.try_into().map_err(|cause| invalid(&shown, &cause))?;
     // Without a home directory a model must be given with its own folder.
     if let (true, Ok(models)) = (settings.embedding.models.is_empty(), paths::models()) {

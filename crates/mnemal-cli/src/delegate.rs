@@ -18,6 +18,7 @@ use crate::command::hook::HookSettings;
 use crate::output::Output;
 use crate::paths::{self, SpacePaths};
 use crate::remote_command::{CommandResult, RemoteCommand, RetryPolicy, reads_stdin, remote_policy};
+use crate::storage::Storage;
 use crate::{config, failure};
 
 /// The context in which a server runs remote commands.
@@ -45,10 +46,16 @@ impl CommandHost {
     }
 }
 
-/// Returns the parameters besides the command line that affect an answer: the settings, those of hooks, and the state folder.
+/// Returns the parameters besides the command line that affect an answer: the settings, those of hooks, the state folder, and the
+/// database.
 fn terms(global: &Global) -> Result<String> {
     let hooks: HookSettings = config::section(global, "hooks")?;
-    let all = format!("{:?}\n{hooks:?}\n{}", config::read(global)?, paths::state_directory()?.display());
+    let storage = match SpacePaths::find_several(global)?.storage {
+        Storage::Database(address) => address.expose().to_owned(),
+        Storage::File(_) => String::new(),
+    };
+    let state = paths::state_directory()?;
+    let all = format!("{:?}\n{hooks:?}\n{}\n{storage}", config::read(global)?, state.display());
     Ok(mnemal::types::path_fingerprint(&all))
 }
 

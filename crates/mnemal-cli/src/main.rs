@@ -21,6 +21,7 @@ mod remote_command;
 mod runtime;
 #[cfg(unix)]
 mod stdio_proxy;
+mod storage;
 mod time;
 mod wire;
 

@@ -1,4 +1,4 @@
-//! Paths of a space: its name, its database, and the installation's key.
+//! Paths of a space: its name, where it is stored, and the installation's key.
 
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,8 @@ use mnemal::{Error, SpaceId};
 
 use crate::args::Global;
 use crate::project::Project;
+use crate::storage::{DatabaseAddress, Storage};
+use crate::{command, config};
 
 /// Paths and name of a command's space.
 #[derive(Debug)]
@@ -18,14 +20,15 @@ pub(crate) struct SpacePaths {
     pub(crate) others: Vec<SpaceId>,
     /// The data directory; `None` for a file given with `--db`.
     pub(crate) data: Option<PathBuf>,
-    /// Its database.
-    pub(crate) file: PathBuf,
+    /// Where it is stored.
+    pub(crate) storage: Storage,
     /// The file of the installation's key.
     pub(crate) key: PathBuf,
 }
 
 impl SpacePaths {
-    /// Finds the paths of a command on one space: `--db`, or the space's file in the data directory.
+    /// Finds the paths of a command on one space: `--db`, or the space's file in the data directory, or the database that the
+    /// settings name.
     ///
     /// # Errors
     /// `Invalid` for several spaces, or an invalid name; when there is no home directory.
@@ -45,18 +48,37 @@ impl SpacePaths {
     /// As [`find`](Self::find), for one space or several.
     pub(crate) fn find_several(global: &Global) -> Result<Self> {
         let db = global.db.clone().or_else(|| variable("MNEMAL_DB").map(PathBuf::from));
-        if let Some(file) = db {
+        let address = match db.as_deref().map(|db| db.to_str().and_then(DatabaseAddress::parse)) {
+            Some(address) => address,
+            None => config::database(global)?.address()?,
+        };
+        if let (Some(file), None) = (db, &address) {
             let stem = file.file_stem().and_then(|stem| stem.to_str()).context("--db needs a file name")?;
             let key = file.with_file_name("installation.key");
             let space = SpaceId::new(stem.to_lowercase())?;
-            return Ok(Self { space, others: Vec::new(), data: None, file, key });
+            let storage = Storage::File(file);
+            return Ok(Self { space, others: Vec::new(), data: None, storage, key });
         }
         let data = data_directory()?;
         let mut spaces = names(global)?;
         let space = spaces.remove(0);
-        let file = data.join("spaces").join(format!("{space}.db"));
+        let storage = match address {
+            Some(address) => Storage::Database(address),
+            None => Storage::File(data.join("spaces").join(format!("{space}.db"))),
+        };
         let key = data.join("installation.key");
-        Ok(Self { space, others: spaces, data: Some(data), file, key })
+        Ok(Self { space, others: spaces, data: Some(data), storage, key })
+    }
+
+    /// Whether the space exists.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub(crate) async fn exists(&self, global: &Global) -> Result<bool> {
+        match &self.storage {
+            Storage::File(file) => Ok(file.exists()),
+            Storage::Database(_) => Ok(command::spaces(global).await?.contains(&self.space).await?),
+        }
     }
 }
 

@@ -51,6 +51,7 @@ pub(crate) fn through(
         command,
         Command::Setup(_)
             | Command::Models(_)
+            | Command::Database(_)
             | Command::Demo
             | Command::Health(_)
             | Command::Ui(_)

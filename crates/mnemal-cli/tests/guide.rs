@@ -14,6 +14,8 @@ use std::process::Command;
 
 use mnemal_server::DEFAULT_PORT;
 
+/// The page whose commands need a database; they run in `servers.rs`.
+const POSTGRES: &str = "postgres.md";
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn folder() -> PathBuf {
@@ -77,8 +79,8 @@ fn run(page: &str) {
 
 #[test]
 fn the_commands_of_every_page_run_in_an_empty_home() {
-    for page in pages() {
-        run(&page);
+    for page in pages().iter().filter(|page| *page != POSTGRES) {
+        run(page);
     }
 }
 

@@ -125,11 +125,12 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("audit verify", None), // reads the log of acts, which has ids and no words
     ("check", Some("--quality")),
     ("status", Some("")),
-    ("memory-tool", None), // reads stdin; it is called below
-    ("mcp", None),         // its tools are called below
-    ("serve", None),       // its routes have tests of their own
-    ("ui", None),          // opens the pages of the server, which ask its routes
-    ("key create", None),  // keys of the server hold no words of a space
+    ("memory-tool", None),      // reads stdin; it is called below
+    ("mcp", None),              // its tools are called below
+    ("serve", None),            // its routes have tests of their own
+    ("ui", None),               // opens the pages of the server, which ask its routes
+    ("database migrate", None), // makes tables, and reads no rows
+    ("key create", None),       // keys of the server hold no words of a space
     ("key list", None),
     ("key revoke", None),
     ("key local", None),

@@ -64,7 +64,9 @@ pub use crate::backend::SqlStore;
 #[cfg(feature = "memory")]
 pub use crate::memory::MemoryStore;
 #[cfg(feature = "postgres")]
-pub use crate::postgres::{Acknowledgment, PostgresDatabase, PostgresOptions, PostgresSpace, PostgresStore};
+pub use crate::postgres::{
+    Acknowledgment, DatabaseReport, PostgresDatabase, PostgresOptions, PostgresSpace, PostgresStore,
+};
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub use crate::read_snapshot::with_read_snapshot;
 #[cfg(feature = "sqlite")]

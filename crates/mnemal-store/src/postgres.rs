@@ -19,9 +19,10 @@ mod upkeep;
 mod value;
 mod writer;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
-use mnemal_core::{Error, Result, SpaceId};
+use mnemal_core::{Error, ErrorKind, Result, SpaceId};
 
 use self::driver::PostgresDriver;
 pub use self::pool::Acknowledgment;
@@ -38,6 +39,32 @@ pub struct PostgresOptions {
     /// Most connections of this process; each is opened on first use. By default 16.
     pub connections: usize,
 }
+
+/// How a server is set, and what it does now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DatabaseReport {
+    /// The version of the server.
+    pub version: String,
+    /// Open connections of all clients.
+    pub connections: u64,
+    /// Most connections that the server accepts.
+    pub max_connections: u64,
+    /// Age of the oldest open transaction in seconds, as far as the user may see it; the server keeps what it could read, and
+    /// erased rows with it.
+    pub oldest_transaction_secs: u64,
+    /// Settings that are off, with which a crash may lose acknowledged events or damage the database.
+    pub unsafe_settings: Vec<&'static str>,
+    /// What an acknowledged event survives.
+    pub acknowledgment: Acknowledgment,
+}
+
+const REPORT: &str = "select current_setting('server_version'), \
+    (select count(*) from pg_stat_activity where backend_type = 'client backend'), \
+    current_setting('max_connections'), \
+    (select cast(coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0) as bigint) \
+     from pg_stat_activity where backend_xmin is not null and pid <> pg_backend_pid()), \
+    current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit')";
 
 /// Source: own default; six processes stay below the server's own limit of a hundred.
 const CONNECTIONS: usize = 16;
@@ -64,7 +91,8 @@ impl PostgresDatabase {
     }
 
     /// Connects to a database by its address (`postgres://user:password@host:port/name`, several hosts separated by commas), and
-    /// checks its version. A connection to another machine is encrypted, unless the address ends with `?sslmode=disable`. Must be called within a tokio runtime, which then runs the connections.
+    /// checks its version. A connection to another machine is encrypted, unless the address ends with `?sslmode=disable`. Must be
+    /// called within a tokio runtime, which then runs the connections.
     ///
     /// # Errors
     /// `Invalid` for an address of another form, or an unknown user; `Unsupported` for a database that must be migrated, or of a
@@ -82,6 +110,36 @@ impl PostgresDatabase {
     pub async fn migrate(url: &str) -> Result<()> {
         let pool = Arc::new(Pool::new(config(url)?, 1));
         schema::migrate(pool.take(None).await?.get()?).await
+    }
+
+    /// Returns the statements that [`migrate`](Self::migrate) would run, each step as one text; none if the tables are those of
+    /// this version.
+    ///
+    /// # Errors
+    /// As [`connect_with`](Self::connect_with).
+    pub async fn plan(url: &str) -> Result<Vec<String>> {
+        let pool = Arc::new(Pool::new(config(url)?, 1));
+        schema::plan(pool.take(None).await?.get()?).await
+    }
+
+    /// Returns how the server is set and what it does now.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn report(&self) -> Result<DatabaseReport> {
+        let texts = self.texts(REPORT).await?;
+        let text = |place: usize| texts.get(place).cloned().unwrap_or_default();
+        let number = |place: usize| text(place).parse().unwrap_or_default();
+        let safe = [("fsync", 4), ("full_page_writes", 5), ("synchronous_commit", 6)];
+        let is_off = |place: usize| text(place) == "off";
+        Ok(DatabaseReport {
+            version: text(0),
+            connections: number(1),
+            max_connections: number(2),
+            oldest_transaction_secs: number(3),
+            unsafe_settings: safe.into_iter().filter(|(_, at)| is_off(*at)).map(|(name, _)| name).collect(),
+            acknowledgment: self.acknowledgment(),
+        })
     }
 
     /// Returns what an acknowledged event survives, as the newest connection found it.
@@ -102,13 +160,112 @@ impl PostgresDatabase {
         Ok(SqlStore { inner: Arc::new(PostgresSpace { driver, caches: Caches::default() }) })
     }
 
-    /// Returns the names of all spaces, ascending.
+    /// Whether there is a space of this name.
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    pub async fn spaces(&self) -> Result<Vec<SpaceId>> {
-        let names = self.texts("select name from directory order by name").await?;
-        names.into_iter().map(SpaceId::new).collect()
+    pub async fn has(&self, name: &SpaceId) -> Result<bool> {
+        Ok(self.id_of(name).await?.is_some())
+    }
+
+    /// Returns the spaces with a marker and the named one, ascending, each with its marker, which is empty where there is none.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn markers_and(&self, name: &SpaceId) -> Result<Vec<(SpaceId, String)>> {
+        let condition = format!("where marker is not null or name = '{}'", name.as_str());
+        self.entries_where(&condition).await
+    }
+
+    /// Returns a document that all servers share, with its version; version 0 and an empty text if there is none.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn document(&self, name: &str) -> Result<(i64, String)> {
+        let texts =
+            self.texts(&format!("select version, body from document where name = {}", text_of(name))).await?;
+        let [version, body] = texts.as_slice() else { return Ok((0, String::new())) };
+        let version = version.parse().map_err(|_| crate::codec::corrupt("a document has no version"))?;
+        Ok((version, body.clone()))
+    }
+
+    /// Replaces a document, if it still has the version; returns whether it had.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer, or takes no writes.
+    pub async fn replace_document(&self, name: &str, version: i64, body: &str) -> Result<bool> {
+        let (name, body) = (text_of(name), text_of(body));
+        let returned = match version {
+            0 => format!(
+                "insert into document (name, version, body) values ({name}, 1, {body}) \
+                 on conflict (name) do nothing returning version"
+            ),
+            _ => format!(
+                "update document set version = version + 1, body = {body} \
+                 where name = {name} and version = {version} returning version"
+            ),
+        };
+        Ok(!self.texts(&returned).await?.is_empty())
+    }
+
+    /// Returns all spaces, ascending, each with its marker, which is empty where there is none.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn entries(&self) -> Result<Vec<(SpaceId, String)>> {
+        self.entries_where("").await
+    }
+
+    async fn entries_where(&self, condition: &str) -> Result<Vec<(SpaceId, String)>> {
+        let texts =
+            self.texts(&format!("select name, marker from directory {condition} order by name")).await?;
+        let pairs = texts.chunks_exact(2).filter_map(|pair| Some((pair.first()?, pair.last()?)));
+        pairs.map(|(name, marker)| Ok((SpaceId::new(name.as_str())?, marker.clone()))).collect()
+    }
+
+    /// Returns the marker of a space; `None` for a space without one, and where there is no space.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn marker(&self, name: &SpaceId) -> Result<Option<String>> {
+        let of =
+            format!("select marker from directory where marker is not null and name = '{}'", name.as_str());
+        Ok(self.texts(&of).await?.pop())
+    }
+
+    /// Replaces the marker of a space, if it exists.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer, or takes no writes.
+    pub async fn set_marker(&self, name: &SpaceId, marker: &str) -> Result<()> {
+        let (marker, name) = (text_of(marker), name.as_str());
+        self.change(&format!("update directory set marker = {marker} where name = '{name}'")).await
+    }
+
+    /// Binds the database to an installation by a check value of its key: the first one is kept. Servers with different keys
+    /// would not find each other's tombstones.
+    ///
+    /// # Errors
+    /// `Conflict` when the database belongs to another key; `Unavailable` when it does not answer, or takes no writes and belongs
+    /// to nobody.
+    pub async fn bind(&self, check: &[u8; 32]) -> Result<()> {
+        let is_ours = format!("select installation = {} from mnemal_schema", bytes_of(check));
+        for _ in 0..2 {
+            match self.texts(&is_ours).await?.first().map(String::as_str) {
+                Some("t") => return Ok(()),
+                Some("f") => break,
+                _ => {
+                    let bind = format!(
+                        "update mnemal_schema set installation = {} where installation is null",
+                        bytes_of(check)
+                    );
+                    self.change(&bind).await?;
+                }
+            }
+        }
+        let what = "the database belongs to another installation key: copy `installation.key` from the data directory \
+                    of the server that used it first";
+        Err(Error::new(ErrorKind::Conflict, what))
     }
 
     /// Removes a space with all its rows; returns whether there was one.
@@ -143,7 +300,7 @@ impl PostgresDatabase {
             );
             match self.change(&text).await {
                 // The number is that of another name.
-                Err(error) if error.kind() == mnemal_core::ErrorKind::Conflict => {}
+                Err(error) if error.kind() == ErrorKind::Conflict => {}
                 Err(error) => return Err(error),
                 Ok(()) => {
                     if let Some(id) = self.id_of(name).await? {
@@ -172,6 +329,20 @@ impl PostgresDatabase {
         }
         Ok(())
     }
+}
+
+/// Writes a text as an expression of the database.
+fn text_of(text: &str) -> String {
+    format!("convert_from({}, 'UTF8')", bytes_of(text.as_bytes()))
+}
+
+/// Writes bytes as an expression of the database.
+fn bytes_of(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().fold(String::new(), |mut digits, byte| {
+        let _infallible = write!(digits, "{byte:02x}");
+        digits
+    });
+    format!("decode('{digits}', 'hex')")
 }
 
 /// Attempts to find a free number for a name. Source: own choice; two of a billion names share one with a chance of 5 %.

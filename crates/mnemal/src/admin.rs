@@ -17,3 +17,5 @@ pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};
 pub use crate::status::{RecentLanguage, Stats};
 pub use crate::trust_audit::{Burst, QuarantineCount, TrustAudit, TrustViolation};
 pub use crate::upkeep::MaintenanceReport;
+#[cfg(feature = "postgres")]
+pub use mnemal_store::{Acknowledgment, DatabaseReport, PostgresDatabase, PostgresOptions};

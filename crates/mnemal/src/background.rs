@@ -245,7 +245,7 @@ impl Spaces {
         let stop = stop.shared();
         let (mut attended, mut busy) = (BackgroundReport::default(), BTreeSet::new());
         let mut workers = FuturesUnordered::new();
-        let mut wanted = self.always_on()?;
+        let mut wanted = self.always_on().await?;
         loop {
             for space in wanted {
                 if busy.insert(space.clone()) {
@@ -266,7 +266,7 @@ impl Spaces {
             if is_over {
                 break;
             }
-            wanted = self.always_on().unwrap_or_default();
+            wanted = self.always_on().await.unwrap_or_default();
         }
         while let Some((_, done)) = workers.next().await {
             attended.add(&done);
@@ -285,7 +285,7 @@ impl Spaces {
             return (space, BackgroundReport { failed: 1, ..BackgroundReport::default() });
         };
         memory.admin().engine().look_for_insights(AlwaysOn::Yes);
-        let is_off = async { while !is_over(&stop, SPACES).await && self.is_always_on(&space) {} };
+        let is_off = async { while !is_over(&stop, SPACES).await && self.is_always_on(&space).await {} };
         let attended = memory.admin().engine().run_background(owner, pace, is_off).await;
         memory.admin().engine().look_for_insights(AlwaysOn::No);
         (space, attended)

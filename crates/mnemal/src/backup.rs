@@ -242,7 +242,7 @@ async fn replay(engine: &Engine, present: &CurrentFile) -> Result<u64> {
     let all: Vec<Tombstone> = present.tombstones.values().cloned().collect();
     let erasure = engine.erase_with_proof(&buried, &stones).await?;
     engine.log()?.adopt(&all).await?;
-    if erasure.verified {
+    if erasure.verified() {
         return Ok(stones.len() as u64);
     }
     Err(Error::internal(format!("a forgotten text would come back: {}", erasure.residual.join("; "))))

@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mnemal_context::{AssemblerParts, ContextSettings};
+#[cfg(feature = "postgres")]
+use mnemal_core::SpaceId;
 use mnemal_core::{
     BackgroundEmbedder, Clock, ContextSource, Embedder, EventStore, Extractor, GraphStore, IdSource, Inbox,
     IndexStore, Indexer, InstallationKey, LanguageModel, Layer, LearningStore, Projector, ReceiptStore,
@@ -82,6 +84,8 @@ pub struct Builder {
     switch: StorageSwitch,
     #[cfg(feature = "sqlite")]
     file: Option<mnemal_store::SqliteStore>,
+    #[cfg(feature = "postgres")]
+    database: Option<mnemal_store::PostgresStore>,
 }
 
 /// Whether an engine stores anything.
@@ -127,6 +131,8 @@ impl Default for Builder {
             switch: StorageSwitch::On,
             #[cfg(feature = "sqlite")]
             file: None,
+            #[cfg(feature = "postgres")]
+            database: None,
         }
     }
 }
@@ -250,14 +256,36 @@ impl Builder {
             tracing::warn!(tables = rebuilt.join(", "), "tables that were gone are made anew from the log");
         }
         self.file = Some(store.clone());
+        #[cfg(feature = "inbox")]
+        self.fill_inbox(path.file_stem().and_then(std::ffi::OsStr::to_str));
+        self.opened(store.into(), path).await
+    }
+
+    /// Opens a space in a database of PostgreSQL as the storage, or creates it; as [`open`](Self::open).
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn open_in(
+        mut self,
+        database: &mnemal_store::PostgresDatabase,
+        space: &SpaceId,
+    ) -> Result<Engine> {
+        self.settings.check()?;
+        let store = database.space(space).await?;
+        self.database = Some(store.clone());
+        #[cfg(feature = "inbox")]
+        self.fill_inbox(Some(space.as_str()));
+        self.opened(store.into(), Path::new(crate::key_file::NAME)).await
+    }
+
+    /// Reads or creates the key, which is in the folder of `path` unless it is known, builds, and finishes work that a crash
+    /// interrupted.
+    #[cfg(feature = "sqlite")]
+    async fn opened(mut self, stores: Stores, path: &Path) -> Result<Engine> {
         self.key = Some(self.installation_key(path)?);
         self.audit = self.audit_log(path)?;
         if let Some(log) = &self.audit {
             log.note_trust(&self.settings, self.clock.now())?;
         }
-        #[cfg(feature = "inbox")]
-        self.fill_inbox(path);
-        let engine = self.with_stores(store).build()?;
+        let engine = self.with_stores(stores).build()?;
         match engine.finish_forgets().await {
             // A damaged space is read-only; `recover` finishes the interrupted forgets.
             Err(error) if error.kind() == mnemal_core::ErrorKind::Corrupt => {
@@ -324,6 +352,8 @@ impl Builder {
         Ok(Engine::wired(EngineParts {
             #[cfg(feature = "sqlite")]
             file: self.file,
+            #[cfg(feature = "postgres")]
+            database: self.database,
             tally: self.tally,
             insights: AtomicBool::default(),
             settings: self.settings,

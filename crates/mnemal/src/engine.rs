@@ -47,6 +47,8 @@ pub struct Engine(Arc<EngineParts>);
 pub(crate) struct EngineParts {
     #[cfg(feature = "sqlite")]
     pub(crate) file: Option<mnemal_store::SqliteStore>,
+    #[cfg(feature = "postgres")]
+    pub(crate) database: Option<mnemal_store::PostgresStore>,
     pub(crate) settings: Settings,
     pub(crate) audit: Option<AuditLog>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -139,13 +141,13 @@ impl Engine {
         Arc::strong_count(&self.0) > 1
     }
 
-    /// Returns the path of its database; `None` in memory.
+    /// Returns the path of its database; `None` in memory and in PostgreSQL.
     #[cfg(feature = "sqlite")]
     pub(crate) fn file(&self) -> Option<&std::path::Path> {
         self.0.file.as_ref().map(mnemal_store::SqliteStore::path)
     }
 
-    /// Empties the write-ahead log and closes the files; every later call fails. Dropping the engine without it loses nothing
+    /// Empties the write-ahead log and closes the files, or stores what is queued for PostgreSQL; every later call fails. Dropping the engine without it loses nothing
     /// either.
     ///
     /// # Errors
@@ -154,6 +156,10 @@ impl Engine {
         #[cfg(feature = "sqlite")]
         if let Some(file) = &self.0.file {
             return file.close().await;
+        }
+        #[cfg(feature = "postgres")]
+        if let Some(database) = &self.0.database {
+            return database.close().await;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 pub use crate::areas::EventsHandle;
 pub use crate::forget::{
-    Description, Erasure, ErasureReceipt, ErasureStatus, ForgetCall, Similar, VerifiedReceipt,
+    Description, Erasure, ErasureGrade, ErasureReceipt, ErasureStatus, ForgetCall, Similar, VerifiedReceipt,
 };
 pub use crate::ingest::InboxReport;
 pub use crate::markdown::{MarkdownExport, MarkdownSink};

@@ -59,8 +59,8 @@ pub struct Erasure {
     pub files: u64,
     /// Whether the write-ahead log was emptied.
     pub truncated: bool,
-    /// Whether the bytes of the space were searched and hold none of the erased texts.
-    pub verified: bool,
+    /// What is known of the bytes of the erased texts.
+    pub grade: ErasureGrade,
     /// Residual content: copies that the engine cannot reach, records that were not selected, and rows that are not rebuilt yet;
     /// one sentence each.
     pub residual: Vec<String>,
@@ -81,6 +81,31 @@ pub enum ErasureStatus {
     ErasedPendingCheckpoint,
 }
 
+/// What is known of the bytes of erased texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErasureGrade {
+    /// Nothing was searched.
+    Unsearched,
+    /// Something was found that should be gone, or the index could not be compared.
+    Found,
+    /// No statement returns any of them, from any server; the files of the database are out of reach.
+    Gone,
+    /// All bytes of the space were searched and hold none of them.
+    Verified,
+}
+
+impl ErasureGrade {
+    /// Returns the name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unsearched => "unsearched",
+            Self::Found => "found",
+            Self::Gone => "gone",
+            Self::Verified => "verified",
+        }
+    }
+}
+
 impl ErasureStatus {
     /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
@@ -93,6 +118,11 @@ impl ErasureStatus {
 }
 
 impl Erasure {
+    /// Whether all bytes of the space were searched and hold none of the erased texts.
+    pub fn verified(&self) -> bool {
+        self.grade == ErasureGrade::Verified
+    }
+
     /// Creates the result for these events.
     fn of(status: ErasureStatus, ids: Vec<EventId>) -> Self {
         Self {
@@ -106,7 +136,7 @@ impl Erasure {
             working: 0,
             files: 0,
             truncated: false,
-            verified: false,
+            grade: ErasureGrade::Unsearched,
             residual: Vec::new(),
             similar: Vec::new(),
             receipt: None,

@@ -167,7 +167,7 @@ impl Engine {
         if done.truncated {
             self.upkeep()?.forgets_finished(&[ack.id]).await?;
         }
-        tracing::info!(events = done.events, verified = done.verified, decision = %ack.id, "retention forgot");
+        tracing::info!(events = done.events, grade = done.grade.as_str(), decision = %ack.id, "retention forgot");
         let act = AuditRecord::new(AuditAct::Forget, Origin::Engine).id(ack.id);
         self.audit(&act.count("events", done.events))?;
         Ok(done.events)

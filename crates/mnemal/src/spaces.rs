@@ -1,6 +1,8 @@
 //! The spaces of one installation: opened by name on demand, and closed when the limit of open spaces is reached.
 
 mod folder;
+mod marker;
+mod place;
 mod pool;
 
 use std::num::NonZeroUsize;
@@ -12,9 +14,12 @@ use mnemal_core::{
 };
 use mnemal_dream::Pace;
 use mnemal_extract::{SpeakerLabel, speaker_label};
-use mnemal_store::SqliteStore;
+#[cfg(feature = "postgres")]
+use mnemal_store::PostgresDatabase;
 
-use self::folder::{Folder, Marker};
+use self::folder::Folder;
+use self::marker::Marker;
+use self::place::Place;
 use self::pool::{Pool, PoolEntry};
 use crate::audit::{AuditAct, AuditRecord};
 use crate::builder::Builder;
@@ -43,7 +48,7 @@ pub enum AlwaysOn {
 pub struct SpaceEntry {
     /// Its name.
     pub space: SpaceId,
-    /// Size of its database and write-ahead log, in bytes.
+    /// Size of its database and write-ahead log, in bytes; 0 where many spaces share a database.
     pub bytes: u64,
     /// Whether it is read together with every other one.
     pub always_on: AlwaysOn,
@@ -60,7 +65,7 @@ pub struct SpaceEntry {
 pub struct SpaceReport {
     /// Its list entry.
     pub entry: SpaceEntry,
-    /// Its database; empty in memory.
+    /// Its database; empty in memory and in PostgreSQL.
     pub file: PathBuf,
     /// Counts.
     pub stats: Stats,
@@ -70,9 +75,10 @@ pub struct SpaceReport {
 
 /// The spaces of one data directory; cheap to clone.
 ///
-/// Each is one SQLite file, `spaces/NAME.db`. At most `spaces.max_open` are open: opening another one first closes the least
-/// recently used one, and those that were idle for 60 seconds. A space with a live [`Memory`] is never closed. A file
-/// `spaces/NAME.always-on` marks an always-on space, and holds its interval; there is no other registry.
+/// Each is one SQLite file, `spaces/NAME.db`, or all are in one database of PostgreSQL. At most `spaces.max_open` are open:
+/// opening another one first closes the least recently used one, and those that were idle for 60 seconds. A space with a live
+/// [`Memory`] is never closed. A file `spaces/NAME.always-on`, or a column in the database, marks an always-on space, and holds
+/// its interval; there is no other registry.
 #[derive(Clone, Debug)]
 pub struct Spaces {
     inner: Arc<Inner>,
@@ -82,32 +88,11 @@ pub struct Spaces {
 
 #[derive(Debug)]
 struct Inner {
-    folder: Folder,
+    place: Place,
     template: Builder,
     pool: Pool,
-    /// The one space of [`Spaces::of_engine`], which is in no folder.
-    embedded: Option<SpaceId>,
-}
-
-impl Inner {
-    /// Returns the folder of the spaces.
-    ///
-    /// # Errors
-    /// `Unsupported` for the space of an embedded engine.
-    fn folder(&self) -> Result<&Folder> {
-        match &self.embedded {
-            Some(space) => {
-                let what = format!("space {space} is embedded: it has no marker and no place among others");
-                Err(Error::new(ErrorKind::Unsupported, what))
-            }
-            None => Ok(&self.folder),
-        }
-    }
-
-    /// Returns the content of a space's marker; an embedded space has none.
-    fn marked(&self, space: &SpaceId) -> Marker {
-        self.folder().map_or_else(|_| Marker::default(), |folder| folder.marked(space))
-    }
+    /// The data directory, with the installation's key and the audit log; empty for an embedded engine.
+    data: PathBuf,
 }
 
 impl Spaces {
@@ -120,10 +105,35 @@ impl Spaces {
     pub fn new(data: impl Into<PathBuf>, template: Builder) -> Result<Self> {
         template.settings().check()?;
         let data = data.into();
+        let place = Place::Folder(Folder::new(data.join(FOLDER)));
+        Ok(Self::in_place(data, place, template))
+    }
+
+    /// Creates it from a database of PostgreSQL and a data directory, which holds the installation's key and the audit log, and
+    /// need not exist. Any number of servers may use one database, if all have the same key; the database is bound to the first
+    /// one that opens it.
+    ///
+    /// # Errors
+    /// `Invalid` for settings out of range, `Conflict` for a database of another installation key, `Unavailable` when it does not
+    /// answer, or the key can be neither read nor created.
+    #[cfg(feature = "postgres")]
+    pub async fn in_database(
+        database: PostgresDatabase,
+        data: impl Into<PathBuf>,
+        template: Builder,
+    ) -> Result<Self> {
+        template.settings().check()?;
+        let data = data.into();
+        let spaces = Self::in_place(data, Place::Database(database.clone()), template);
+        let key = spaces.inner.template.installation_key(&spaces.inner.data.join(crate::key_file::NAME))?;
+        database.bind(&key.hash("installation", &[])).await?;
+        Ok(spaces)
+    }
+
+    fn in_place(data: PathBuf, place: Place, template: Builder) -> Self {
         let pool = Pool::new(template.settings().spaces.max_open, template.clock());
         let template = template.with_key_file_unless_known(data.join(crate::key_file::NAME));
-        let inner = Inner { folder: Folder::new(data.join(FOLDER)), template, pool, embedded: None };
-        Ok(Self { inner: Arc::new(inner), known: Within::All })
+        Self { inner: Arc::new(Inner { place, template, pool, data }), known: Within::All }
     }
 
     /// Returns the one space of an engine that is open: of a file of any name, or in memory.
@@ -137,8 +147,8 @@ impl Spaces {
         let template = Engine::builder().with_settings(engine.settings().clone());
         template.settings().check()?;
         let pool = Pool::of_one(space.clone(), engine, template.clock());
-        let embedded = Some(space.clone());
-        let inner = Inner { folder: Folder::new(PathBuf::new()), template, pool, embedded };
+        let place = Place::Embedded(space.clone());
+        let inner = Inner { place, template, pool, data: PathBuf::new() };
         Ok(Self { inner: Arc::new(inner), known: Within::Only(vec![space]) })
     }
 
@@ -171,7 +181,7 @@ impl Spaces {
     /// `NotFound` when there is none with this name, `Conflict` when it is being removed, `Unavailable` when `spaces.max_open`
     /// spaces are open and in use; and as [`Builder::open`].
     pub async fn open(&self, space: &SpaceId) -> Result<Memory> {
-        if !self.has(space) {
+        if !self.has(space).await? {
             return Err(Error::not_found(format!("no space {space}")));
         }
         self.open_or_create(space).await
@@ -190,12 +200,12 @@ impl Spaces {
     /// # Errors
     /// `Conflict` when one with this name exists; and as [`open`](Self::open).
     pub async fn create(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<Memory> {
-        if self.has(space) {
+        if self.has(space).await? {
             return Err(Error::new(ErrorKind::Conflict, format!("there is a space {space}")));
         }
         let made = async {
             let memory = self.open_or_create(space).await?;
-            self.set_always_on(space, always_on)?;
+            self.set_always_on(space, always_on).await?;
             Ok(memory)
         };
         OperationSpan::new(Operation::CreateStore).space(space).run(Box::pin(made), |_, _| ()).await
@@ -204,13 +214,31 @@ impl Spaces {
     /// Returns all spaces by name, without opening any.
     ///
     /// # Errors
-    /// `Unavailable` when the folder cannot be read.
-    pub fn list(&self) -> Result<Vec<SpaceEntry>> {
-        let names = match &self.inner.embedded {
-            Some(space) => vec![space.clone()],
-            None => self.inner.folder.names()?,
-        };
-        Ok(names.into_iter().filter(|space| self.knows(space)).map(|space| self.entry(space)).collect())
+    /// `Unavailable` when the folder cannot be read, or the database does not answer.
+    pub async fn list(&self) -> Result<Vec<SpaceEntry>> {
+        let entries = self.inner.place.entries().await?.into_iter();
+        let known = entries.filter(|(space, _)| self.knows(space));
+        Ok(known.map(|(space, marker)| self.entry_of(space, marker)).collect())
+    }
+
+    /// Whether a space exists.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn contains(&self, space: &SpaceId) -> Result<bool> {
+        Ok(self.knows(space) && self.inner.place.has(space).await?)
+    }
+
+    /// Returns the list entry of a space, without opening it.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none with this name, `Unavailable` when the database does not answer.
+    pub async fn entry(&self, space: &SpaceId) -> Result<SpaceEntry> {
+        if !self.contains(space).await? {
+            return Err(Error::not_found(format!("no space {space}")));
+        }
+        let marker = self.inner.place.marked(space).await?;
+        Ok(self.entry_of(space.clone(), marker))
     }
 
     /// Returns a report about a space.
@@ -219,9 +247,10 @@ impl Spaces {
     /// As [`open`](Self::open).
     pub async fn show(&self, space: &SpaceId) -> Result<SpaceReport> {
         let memory = self.open(space).await?;
+        let marker = self.inner.place.marked(space).await?;
         let newest = memory.events().latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
         Ok(SpaceReport {
-            entry: self.entry(space.clone()),
+            entry: self.entry_of(space.clone(), marker),
             file: memory.engine.file().map(Path::to_owned).unwrap_or_default(),
             stats: memory.admin().stats().await?,
             last_at: newest.first().map(|event| event.recorded_at),
@@ -235,7 +264,7 @@ impl Spaces {
     /// As [`open_or_create`](Self::open_or_create); `Unavailable` when its marker cannot be written.
     pub async fn use_always_on(&self, space: &SpaceId) -> Result<Memory> {
         let memory = self.open_or_create(space).await?;
-        self.set_always_on(space, AlwaysOn::Yes)?;
+        self.set_always_on(space, AlwaysOn::Yes).await?;
         Ok(memory)
     }
 
@@ -244,12 +273,13 @@ impl Spaces {
     ///
     /// # Errors
     /// `NotFound` when there is none with this name, `Unavailable` when its marker cannot be written.
-    pub fn set_always_on(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<()> {
+    pub async fn set_always_on(&self, space: &SpaceId, always_on: AlwaysOn) -> Result<()> {
         self.mark(space, |marker| {
             let is_on = always_on == AlwaysOn::Yes;
             let since = marker.since.or_else(|| is_on.then(|| self.inner.template.clock().now()));
             Marker { is_on, since, ..marker }
-        })?;
+        })
+        .await?;
         if let Some(engine) = self.inner.pool.opened(space) {
             engine.look_for_insights(always_on);
         }
@@ -261,11 +291,11 @@ impl Spaces {
     /// # Errors
     /// `Invalid` for 0 minutes; `NotFound` when there is no space with this name, `Unavailable` when its marker cannot be
     /// written.
-    pub fn set_consolidate_interval(&self, space: &SpaceId, mins: u32) -> Result<()> {
+    pub async fn set_consolidate_interval(&self, space: &SpaceId, mins: u32) -> Result<()> {
         if mins == 0 {
             return Err(Error::invalid("consolidate_interval_mins must be at least 1"));
         }
-        self.mark(space, |marker| Marker { interval_mins: Some(mins), ..marker })
+        self.mark(space, |marker| Marker { interval_mins: Some(mins), ..marker }).await
     }
 
     /// Sets the speaker names of a space's owner, in addition to turns without a speaker and labels such as `user`, from its next
@@ -275,39 +305,39 @@ impl Spaces {
     /// # Errors
     /// `Invalid` for the label of a machine; `NotFound` when there is no space with this name, `Unavailable` when its marker
     /// cannot be written.
-    pub fn set_owner(&self, space: &SpaceId, names: &[Speaker]) -> Result<()> {
+    pub async fn set_owner(&self, space: &SpaceId, names: &[Speaker]) -> Result<()> {
         let is_machine = |name: &Speaker| speaker_label(name.as_str()).is_some_and(SpeakerLabel::is_machine);
         if let Some(machine) = names.iter().find(|name| is_machine(name)) {
             return Err(Error::invalid(format!("{:?} is what a machine is called", machine.as_str())));
         }
         let owner = names.iter().map(|name| name.as_str().trim().to_owned()).collect();
-        self.mark(space, |marker| Marker { owner, ..marker })
+        self.mark(space, |marker| Marker { owner, ..marker }).await
     }
 
     /// Returns the always-on spaces, by name.
     ///
     /// # Errors
-    /// `Unavailable` when the folder cannot be read.
-    pub fn always_on(&self) -> Result<Vec<SpaceId>> {
-        let Ok(folder) = self.inner.folder() else { return Ok(Vec::new()) };
-        let mut always_on = folder.always_on()?;
+    /// `Unavailable` when the folder cannot be read, or the database does not answer.
+    pub async fn always_on(&self) -> Result<Vec<SpaceId>> {
+        let (mut always_on, _) = self.inner.place.standing().await?;
         always_on.retain(|space| self.knows(space));
         Ok(always_on)
     }
 
     /// Whether a space exists and is always-on.
-    pub(crate) fn is_always_on(&self, space: &SpaceId) -> bool {
-        self.has(space) && self.inner.marked(space).is_on
+    pub(crate) async fn is_always_on(&self, space: &SpaceId) -> bool {
+        let is_on = async { Ok(self.has(space).await? && self.inner.place.marked(space).await?.is_on) };
+        is_on.await.unwrap_or_else(|_: Error| true)
     }
 
-    fn mark(&self, space: &SpaceId, change: impl FnOnce(Marker) -> Marker) -> Result<()> {
-        if !self.has(space) {
+    async fn mark(&self, space: &SpaceId, change: impl FnOnce(Marker) -> Marker) -> Result<()> {
+        if !self.has(space).await? {
             return Err(Error::not_found(format!("no space {space}")));
         }
-        let folder = self.inner.folder()?;
-        let marked = folder.marked(space);
+        self.inner.place.check_many()?;
+        let marked = self.inner.place.marked(space).await?;
         let changed = change(marked.clone());
-        if changed == marked { Ok(()) } else { folder.mark(space, &changed) }
+        if changed == marked { Ok(()) } else { self.inner.place.mark(space, &changed).await }
     }
 
     /// Removes a space permanently: its database and related files, its marker, and the copies that migrations, recoveries and
@@ -326,17 +356,16 @@ impl Spaces {
     }
 
     async fn unlink(&self, space: &SpaceId) -> Result<()> {
-        if !self.has(space) {
+        if !self.has(space).await? {
             return Err(Error::not_found(format!("no space {space}")));
         }
-        let folder = self.inner.folder()?;
+        self.inner.place.check_many()?;
         let mut barred = self.inner.pool.bar(space)?;
         if let Some(engine) = barred.engine.take() {
             engine.close().await?;
         }
-        self.is_ours_alone(space).await?;
-        let log = self.inner.template.audit_log(&folder.file(space))?;
-        folder.remove(space)?;
+        let log = self.inner.template.audit_log(&self.inner.data.join(crate::key_file::NAME))?;
+        self.inner.place.remove(space).await?;
         match log {
             Some(log) => {
                 let act = AuditRecord::new(AuditAct::SpaceRemoved, Origin::UserDirect).space(space);
@@ -352,14 +381,14 @@ impl Spaces {
     /// An always-on space that cannot be opened is a gap of every answer.
     ///
     /// # Errors
-    /// As [`open`](Self::open), for a named one; `Unavailable` when the folder cannot be read.
+    /// As [`open`](Self::open), for a named one; `Unavailable` when the folder cannot be read, or the database does not answer.
     pub async fn beside(&self, primary: &Memory, named: &[SpaceId]) -> Result<Memory> {
         let mut memories = Vec::new();
         for space in named.iter().filter(|space| *space != &primary.scope.space) {
             memories.push(self.open(space).await?);
         }
         let mut gaps = Vec::new();
-        for space in self.always_on_spaces()? {
+        for space in self.always_on_spaces().await? {
             if space == primary.scope.space || named.contains(&space) {
                 continue;
             }
@@ -390,13 +419,14 @@ impl Spaces {
     }
 
     /// Returns the spaces that are read without being named.
-    fn always_on_spaces(&self) -> Result<Vec<SpaceId>> {
-        let mut standing = self.always_on()?;
+    async fn always_on_spaces(&self) -> Result<Vec<SpaceId>> {
+        let (mut standing, has_global) = self.inner.place.standing().await?;
         let global = SpaceId::new(GLOBAL)?;
-        if self.inner.template.settings().read_global && self.has(&global) {
+        if self.inner.template.settings().read_global && has_global {
             standing.retain(|space| *space != global);
             standing.insert(0, global);
         }
+        standing.retain(|space| self.knows(space));
         Ok(standing)
     }
 
@@ -404,20 +434,19 @@ impl Spaces {
         self.known.only().is_none_or(|known| known.contains(space))
     }
 
-    fn has(&self, space: &SpaceId) -> bool {
-        let is_there = || match &self.inner.embedded {
-            Some(embedded) => embedded == space,
-            None => self.inner.folder.has(space),
-        };
-        self.knows(space) && is_there()
+    /// As [`contains`](Self::contains); an open space of a shared database is believed to exist, without a trip.
+    async fn has(&self, space: &SpaceId) -> Result<bool> {
+        let is_open = || self.inner.place.is_shared() && self.inner.pool.opened(space).is_some();
+        Ok(self.knows(space) && (is_open() || self.inner.place.has(space).await?))
     }
 
     async fn engine(&self, space: &SpaceId) -> Result<Engine> {
         if !self.knows(space) {
-            let beside = self.inner.embedded.as_ref().map_or("", |_| ": an embedded memory is one space");
+            let is_embedded = matches!(self.inner.place, Place::Embedded(_));
+            let beside = if is_embedded { ": an embedded memory is one space" } else { "" };
             return Err(Error::not_found(format!("no space {space}{beside}")));
         }
-        if self.inner.embedded.is_some() {
+        if matches!(self.inner.place, Place::Embedded(_)) {
             let closed = || Error::new(ErrorKind::Unavailable, format!("the memory {space} is closed"));
             return self.inner.pool.opened(space).ok_or_else(closed);
         }
@@ -431,7 +460,7 @@ impl Spaces {
             PoolEntry::Permit(permit) => permit,
         };
         let mut template = self.inner.template.clone();
-        let marked = self.inner.marked(space);
+        let marked = self.inner.place.marked(space).await?;
         let is_on = marked.always_on();
         if let Some(mins) = marked.interval_mins {
             template = template.with_interval(mins);
@@ -439,7 +468,7 @@ impl Spaces {
         if !marked.owner.is_empty() {
             template = template.with_owner(marked.owner);
         }
-        let engine = template.open(self.inner.folder.file(space)).await?;
+        let engine = self.inner.place.open(space, template).await?;
         engine.look_for_insights(is_on);
         let (engine, twin) = permit.take(engine);
         if let Some(twin) = twin {
@@ -448,36 +477,25 @@ impl Spaces {
         Ok(engine)
     }
 
-    /// Checks that the file is a space, possibly a damaged one, and that no other process has it open.
-    async fn is_ours_alone(&self, space: &SpaceId) -> Result<()> {
-        let file = self.inner.folder.file(space);
-        match SqliteStore::open(&file).await {
-            Ok(store) => store.close().await?,
-            Err(error) if error.kind() == ErrorKind::Corrupt => {}
-            Err(error) => return Err(error),
-        }
-        SqliteStore::alone(&file).await
-    }
-
-    /// Returns the size of a space's database and write-ahead log, in bytes; 0 in memory.
+    /// Returns the size of a space in bytes: of its database and write-ahead log; 0 in memory, and where many spaces share a
+    /// database.
     fn bytes(&self, space: &SpaceId) -> u64 {
-        let Ok(folder) = self.inner.folder() else {
+        if matches!(self.inner.place, Place::Embedded(_)) {
             let engine = self.inner.pool.opened(space);
             return engine.and_then(|engine| engine.file().map(folder::size)).unwrap_or_default();
-        };
-        folder.bytes(space)
+        }
+        self.inner.place.bytes(space)
     }
 
-    fn entry(&self, space: SpaceId) -> SpaceEntry {
-        let marked = self.inner.marked(&space);
+    fn entry_of(&self, space: SpaceId, marker: Marker) -> SpaceEntry {
         SpaceEntry {
             bytes: self.bytes(&space),
-            always_on: if marked.is_on { AlwaysOn::Yes } else { AlwaysOn::No },
-            always_on_since: marked.since,
-            consolidate_interval_mins: marked
+            always_on: if marker.is_on { AlwaysOn::Yes } else { AlwaysOn::No },
+            always_on_since: marker.since,
+            consolidate_interval_mins: marker
                 .interval_mins
                 .unwrap_or(self.inner.template.settings().dream.interval_mins),
-            owner: marked.owner,
+            owner: marker.owner,
             space,
         }
     }

@@ -51,7 +51,7 @@ async fn space_with_backup(folder: &Path) -> (PathBuf, PathBuf) {
     let manifest = memory.admin().backup(&backup).await.unwrap();
     assert_eq!((manifest.events, manifest.tombstones, manifest.space.as_str()), (32, 0, "space"));
     let forgotten = memory.forget(Selector::Events(vec![canary])).await.unwrap();
-    assert!(forgotten.verified);
+    assert!(forgotten.verified());
     memory.admin().engine().close().await.unwrap();
     (file, backup)
 }

@@ -323,7 +323,7 @@ async fn what_is_forgotten_leaves_with_everything_that_was_made_of_it() {
     space.with(vec![merge(&[ada, bob], both)], DreamMode::Asked).await;
     assert_eq!(space.live().await, [both]);
     let erased = space.memory.forget(Selector::Events(vec![ada])).await.unwrap();
-    assert!(erased.verified, "{:?}", erased.residual);
+    assert!(erased.verified(), "{:?}", erased.residual);
     assert_eq!(space.live().await, ["Bob Keller paints the lift of the depot."]);
     assert!(space.recalled("who repairs the till?").await.iter().all(|text| !text.contains("Berg")));
 }

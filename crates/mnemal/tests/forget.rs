@@ -119,7 +119,7 @@ async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
     assert!(memory.events().get(ack.id).await.unwrap().body().is_some(), "a preview erases nothing");
 
     let erasure = memory.forget(Selector::Events(vec![ack.id])).await.unwrap();
-    assert_eq!((erasure.status, erasure.events, erasure.verified), (ErasureStatus::Erased, 1, true));
+    assert_eq!((erasure.status, erasure.events, erasure.verified()), (ErasureStatus::Erased, 1, true));
     assert!(erasure.residual.iter().all(|place| !place.contains("space.db")), "{:?}", erasure.residual);
     assert!(
         erasure.residual.iter().any(|place| place.contains("backups")),
@@ -178,9 +178,9 @@ async fn a_name_that_is_said_elsewhere_is_not_verified_to_be_gone() {
         let _other = memory.log(Message::user(elsewhere)).await.unwrap();
         let erasure =
             memory.forget(Selector::Events(vec![first])).called(vec![name.to_owned()]).await.unwrap();
-        assert_eq!(erasure.verified, is_gone, "{elsewhere}: {erasure:?}");
+        assert_eq!(erasure.verified(), is_gone, "{elsewhere}: {erasure:?}");
         assert_eq!(
-            erasure.verified,
+            erasure.verified(),
             !holds(home.path(), &name.to_lowercase()),
             "the bytes agree: {elsewhere}"
         );
@@ -195,7 +195,7 @@ async fn forgetting_a_key_erases_every_version() {
     let _two = memory.remember("the safe opens with opal-nine").key(key("safe")).by_user().await.unwrap();
     let _other = memory.remember("the gate is green").key(key("gate")).by_user().await.unwrap();
     let erasure = memory.forget(Selector::Key(key("safe"))).await.unwrap();
-    assert_eq!((erasure.events, erasure.learnings, erasure.verified), (2, 2, true));
+    assert_eq!((erasure.events, erasure.learnings, erasure.verified()), (2, 2, true));
     assert!(!holds(home.path(), "opal-"));
     assert_eq!(memory.preferences().history(&key("safe")).await.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(memory.preferences().history(&key("gate")).await.unwrap().len(), 1);
@@ -231,7 +231,7 @@ async fn an_import_does_not_bring_it_back() {
     assert_eq!(import().await.taken.stored, 1);
     let session = SessionId::new("s").unwrap();
     let erasure = memory.forget(Selector::Session(session)).await.unwrap();
-    assert!(erasure.verified);
+    assert!(erasure.verified());
     let again = import().await;
     assert_eq!(again.taken.stored, 0);
     let other_name = {

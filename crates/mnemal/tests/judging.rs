@@ -198,7 +198,7 @@ async fn a_forgotten_message_takes_along_what_a_model_quoted() {
     assert_eq!(space.dream(DreamMode::Asked).await.accepted().count(), 1);
     assert_eq!(space.rows().await.len(), 1);
     let erased = space.memory.forget(Selector::Events(vec![wish])).await.unwrap();
-    assert!(erased.verified, "{erased:?}");
+    assert!(erased.verified(), "{erased:?}");
     assert_eq!(space.rows().await, []);
 }
 

@@ -273,7 +273,7 @@ async fn an_entity_is_described_and_keeps_what_a_host_notes_as_facts_of_its_own_
 
     let source = memory.facts().entity_profile("Anna", present()).await.unwrap().value;
     let source = source.facts.iter().find(|told| told.object == "bassoonist").unwrap().events();
-    assert!(memory.forget(Selector::Events(source)).await.unwrap().verified);
+    assert!(memory.forget(Selector::Events(source)).await.unwrap().verified());
     assert_eq!(told().await, is(None, "", 1), "it goes with the words that gave it");
 }
 

@@ -545,7 +545,7 @@ async fn a_forget_takes_the_paid_answers_with_it() {
     let words = "the place where I sleep is Lyon";
     assert!(!engine.search_bytes(words).await.unwrap().is_empty());
     let erased = memory.forget(Selector::Events(vec![id])).await.unwrap();
-    assert!(erased.verified, "{erased:?}");
+    assert!(erased.verified(), "{erased:?}");
     assert_eq!(engine.search_bytes(words).await.unwrap(), Vec::<String>::new());
     engine.close().await.unwrap();
     for entry in std::fs::read_dir(folder.path()).unwrap() {

@@ -336,7 +336,7 @@ async fn a_forgotten_turn_takes_along_what_a_model_found_in_it() {
     space.dream(DreamMode::Asked).await;
     assert_eq!(space.facts().await.len(), 2);
     let erased = space.memory.forget(Selector::Events(vec![id])).await.unwrap();
-    assert!(erased.verified, "{erased:?}");
+    assert!(erased.verified(), "{erased:?}");
     let _tended = space.memory.admin().engine().maintain(&OwnerId::new("tender").unwrap()).await.unwrap();
     assert_eq!(space.facts().await, [(other, "walnut".to_owned(), true)]);
     assert!(space.is_what_the_log_gives().await);

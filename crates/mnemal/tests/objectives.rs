@@ -189,7 +189,7 @@ async fn a_forgotten_step_takes_along_what_was_learnt_of_its_task() {
     space.dream(DreamMode::Asked).await;
     assert_eq!(space.learnt().await.len(), 1);
     let erased = space.memory.forget(Selector::Events(vec![failure])).await.unwrap();
-    assert!(erased.verified, "{erased:?}");
+    assert!(erased.verified(), "{erased:?}");
     assert_eq!(space.learnt().await, []);
     assert!(space.is_what_the_log_gives().await);
 }

@@ -56,7 +56,7 @@ async fn scenarios(memory: &Memory) {
     assert!(context.text.contains("Mondays") && !context.text.contains("English"), "{}", context.text);
 
     for name in ["deploys", "language"] {
-        assert!(memory.forget(Selector::Key(key(name))).await.unwrap().verified, "{name}");
+        assert!(memory.forget(Selector::Key(key(name))).await.unwrap().verified(), "{name}");
     }
     assert!(memory.recall("when do deploys happen").await.unwrap().hits.is_empty());
     assert_eq!(memory.preferences().notes(&LearningFilter::all()).await.unwrap(), []);

@@ -86,7 +86,7 @@ fn lines(text: &str) -> Vec<&str> {
 async fn a_space_is_made_listed_shown_marked_and_removed() {
     let home = Home::new();
     let spaces = &home.spaces;
-    assert_eq!(spaces.list().unwrap(), []);
+    assert_eq!(spaces.list().await.unwrap(), []);
     assert_eq!(spaces.open(&name("web")).await.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(spaces.show(&name("web")).await.unwrap_err().kind(), ErrorKind::NotFound);
     let memory = spaces.create(&name("web"), AlwaysOn::Yes).await.unwrap();
@@ -95,17 +95,25 @@ async fn a_space_is_made_listed_shown_marked_and_removed() {
     let _ack = memory.log(Message::user("hello")).await.unwrap();
     drop(memory);
     home.space("api").await;
-    let listed: Vec<(String, AlwaysOn)> =
-        spaces.list().unwrap().into_iter().map(|entry| (entry.space.to_string(), entry.always_on)).collect();
+    let listed: Vec<(String, AlwaysOn)> = spaces
+        .list()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|entry| (entry.space.to_string(), entry.always_on))
+        .collect();
     assert_eq!(listed, [("api".to_owned(), AlwaysOn::No), ("web".to_owned(), AlwaysOn::Yes)]);
     let shown = spaces.show(&name("web")).await.unwrap();
     assert_eq!((shown.stats.head.count(), shown.stats.sessions), (1, 1));
     assert!(shown.last_at.is_some() && shown.entry.bytes > 0 && shown.file.ends_with("spaces/web.db"));
-    spaces.set_always_on(&name("web"), AlwaysOn::No).unwrap();
-    spaces.set_always_on(&name("web"), AlwaysOn::No).unwrap();
+    spaces.set_always_on(&name("web"), AlwaysOn::No).await.unwrap();
+    spaces.set_always_on(&name("web"), AlwaysOn::No).await.unwrap();
     assert_eq!(spaces.show(&name("web")).await.unwrap().entry.always_on, AlwaysOn::No);
-    assert_eq!(spaces.set_always_on(&name("gone"), AlwaysOn::Yes).unwrap_err().kind(), ErrorKind::NotFound);
-    spaces.set_always_on(&name("web"), AlwaysOn::Yes).unwrap();
+    assert_eq!(
+        spaces.set_always_on(&name("gone"), AlwaysOn::Yes).await.unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    spaces.set_always_on(&name("web"), AlwaysOn::Yes).await.unwrap();
     spaces.remove(&name("web")).await.unwrap();
     assert_eq!(spaces.remove(&name("web")).await.unwrap_err().kind(), ErrorKind::NotFound);
     drop(spaces.open(&name("api")).await.unwrap());
@@ -199,7 +207,7 @@ async fn a_space_that_is_in_use_is_not_removed() {
     assert_eq!(home.space("web").await.admin().stats().await.unwrap().head.count(), 2);
     other.admin().engine().close().await.unwrap();
     home.spaces.remove(&name("web")).await.unwrap();
-    assert_eq!(home.spaces.list().unwrap(), []);
+    assert_eq!(home.spaces.list().await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -361,7 +369,7 @@ async fn a_space_that_was_not_granted_is_never_read() {
         ["web", "other", "secret", "handbook"].into_iter().filter(of).collect::<Vec<_>>()
     };
     assert_eq!(canaries(&home.reading("web").await).await, ["web"]);
-    home.spaces.set_always_on(&name("handbook"), AlwaysOn::Yes).unwrap();
+    home.spaces.set_always_on(&name("handbook"), AlwaysOn::Yes).await.unwrap();
     assert_eq!(canaries(&home.reading("web").await).await, ["web", "handbook"]);
     let web = home.space("web").await;
     let named = home.spaces.beside(&web, &[name("other"), name("web")]).await.unwrap();
@@ -369,8 +377,11 @@ async fn a_space_that_was_not_granted_is_never_read() {
     // A restricted handle finds no trace of other spaces.
     let known = home.spaces.only(&Within::Only(vec![name("web"), name("nowhere")]));
     assert_eq!(canaries(&known.beside(&web, &[]).await.unwrap()).await, ["web"]);
-    assert_eq!(known.list().unwrap().iter().map(|entry| entry.space.as_str()).collect::<Vec<_>>(), ["web"]);
-    assert_eq!(known.always_on().unwrap(), []);
+    assert_eq!(
+        known.list().await.unwrap().iter().map(|entry| entry.space.as_str()).collect::<Vec<_>>(),
+        ["web"]
+    );
+    assert_eq!(known.always_on().await.unwrap(), []);
     for refused in [
         known.open(&name("other")).await.unwrap_err(),
         known.open_or_create(&name("other")).await.unwrap_err(),
@@ -379,8 +390,8 @@ async fn a_space_that_was_not_granted_is_never_read() {
         known.use_always_on(&name("handbook")).await.unwrap_err(),
         known.show(&name("handbook")).await.unwrap_err(),
         known.remove(&name("other")).await.unwrap_err(),
-        known.set_always_on(&name("other"), AlwaysOn::Yes).unwrap_err(),
-        known.set_consolidate_interval(&name("other"), 5).unwrap_err(),
+        known.set_always_on(&name("other"), AlwaysOn::Yes).await.unwrap_err(),
+        known.set_consolidate_interval(&name("other"), 5).await.unwrap_err(),
         known.beside(&web, &[name("other")]).await.unwrap_err(),
         known.only(&Within::Only(vec![name("other")])).open(&name("other")).await.unwrap_err(),
     ] {
@@ -401,7 +412,7 @@ async fn global_is_not_read_where_the_settings_say_no() {
     let home = Home::with(|settings| settings.read_global = false);
     home.telling(GLOBAL, "marzipan everywhere").await;
     assert_eq!(home.reading("web").await.admin().secondary().count(), 0);
-    home.spaces.set_always_on(&name(GLOBAL), AlwaysOn::Yes).unwrap();
+    home.spaces.set_always_on(&name(GLOBAL), AlwaysOn::Yes).await.unwrap();
     assert_eq!(home.reading("web").await.admin().secondary().count(), 1);
     assert_eq!(home.reading(GLOBAL).await.admin().secondary().count(), 0);
 }
@@ -529,26 +540,27 @@ async fn an_always_on_space_is_made_once_and_becomes_active_again_as_it_was() {
     let shop = name("shop");
     let memory = home.spaces.use_always_on(&shop).await.unwrap();
     let _ack = memory.log(Message::user("The till is in Genoa.")).await.unwrap();
-    let entry = || home.spaces.list().unwrap();
-    let (made, first) = (home.clock.now(), entry());
+    let entry = async || home.spaces.list().await.unwrap();
+    let (made, first) = (home.clock.now(), entry().await);
     assert_eq!(first.len(), 1);
     assert_eq!((first[0].always_on, first[0].always_on_since), (AlwaysOn::Yes, Some(made)));
     assert_eq!(first[0].consolidate_interval_mins, 30);
     home.clock.advance(Duration::from_hours(1));
-    home.spaces.set_consolidate_interval(&shop, 45).unwrap();
-    home.spaces.set_always_on(&shop, AlwaysOn::No).unwrap();
-    assert_eq!((entry()[0].always_on, entry()[0].consolidate_interval_mins), (AlwaysOn::No, 45));
-    assert_eq!(home.spaces.always_on().unwrap(), []);
+    home.spaces.set_consolidate_interval(&shop, 45).await.unwrap();
+    home.spaces.set_always_on(&shop, AlwaysOn::No).await.unwrap();
+    let off = entry().await;
+    assert_eq!((off[0].always_on, off[0].consolidate_interval_mins), (AlwaysOn::No, 45));
+    assert_eq!(home.spaces.always_on().await.unwrap(), []);
     drop(memory);
     for _ in 0..2 {
         let memory = home.spaces.use_always_on(&shop).await.unwrap();
         assert_eq!(memory.admin().stats().await.unwrap().head.count(), 1, "what it holds stays");
-        let now = entry();
+        let now = entry().await;
         assert_eq!((now.len(), now[0].always_on, now[0].always_on_since), (1, AlwaysOn::Yes, Some(made)));
         assert_eq!(now[0].consolidate_interval_mins, 45);
     }
-    assert_eq!(home.spaces.set_consolidate_interval(&shop, 0).unwrap_err().kind(), ErrorKind::Invalid);
-    let none = home.spaces.set_consolidate_interval(&name("none"), 5).unwrap_err();
+    assert_eq!(home.spaces.set_consolidate_interval(&shop, 0).await.unwrap_err().kind(), ErrorKind::Invalid);
+    let none = home.spaces.set_consolidate_interval(&name("none"), 5).await.unwrap_err();
     assert_eq!(none.kind(), ErrorKind::NotFound);
 }
 
@@ -560,7 +572,7 @@ async fn cycles_keep_to_the_interval_of_their_space() {
         drop(home.spaces.use_always_on(&name(space)).await.unwrap());
         home.spaces.close().await.unwrap();
         if let Some(mins) = mins {
-            home.spaces.set_consolidate_interval(&name(space), mins).unwrap();
+            home.spaces.set_consolidate_interval(&name(space), mins).await.unwrap();
         }
         let memory = home.spaces.open(&name(space)).await.unwrap();
         for _ in 0..60 {
@@ -617,11 +629,11 @@ async fn the_space_of_an_open_engine_is_the_only_one_and_stays_open() {
     let report = spaces.show(&name("agent")).await.unwrap();
     assert_eq!((report.file.as_path(), report.stats.head.count()), (file.as_path(), 1));
     assert!(report.entry.bytes > 0 && report.entry.always_on == AlwaysOn::No);
-    assert_eq!(spaces.list().unwrap().len(), 1);
-    assert!(spaces.always_on().unwrap().is_empty());
+    assert_eq!(spaces.list().await.unwrap().len(), 1);
+    assert!(spaces.always_on().await.unwrap().is_empty());
     assert_eq!(spaces.open_or_create(&name("other")).await.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(spaces.create(&name("agent"), AlwaysOn::No).await.unwrap_err().kind(), ErrorKind::Conflict);
-    let marked = spaces.set_always_on(&name("agent"), AlwaysOn::Yes).unwrap_err();
+    let marked = spaces.set_always_on(&name("agent"), AlwaysOn::Yes).await.unwrap_err();
     let removed = spaces.remove(&name("agent")).await.unwrap_err();
     assert_eq!((marked.kind(), removed.kind()), (ErrorKind::Unsupported, ErrorKind::Unsupported));
     let mut files: Vec<_> =

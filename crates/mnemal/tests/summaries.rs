@@ -48,7 +48,7 @@ async fn upkeep_makes_them_a_rebuild_gives_the_same_and_a_forget_takes_the_words
     assert!(text(&memory, "session:s1").await.contains("marzipan"));
     assert_eq!(engine.rebuild(Layer::Summaries, RebuildMode::Check).await.unwrap().rows, 0);
     let erasure = memory.forget(Selector::Events(vec![secret])).await.unwrap();
-    assert!(erasure.verified, "{erasure:?}");
+    assert!(erasure.verified(), "{erasure:?}");
     for path in ["root", "channel:mail", "session:s1"] {
         assert!(!text(&memory, path).await.contains("marzipan"), "{path}");
     }
@@ -137,7 +137,7 @@ async fn what_is_known_of_a_name_is_told_from_its_node_which_leads_from_the_root
     assert_eq!(below.iter().map(|one| one.depth).collect::<Vec<_>>()[..2], [0, 1]);
 
     // Erased content is in no node, from the commit on.
-    assert!(memory.forget(Selector::Events(vec![first])).await.unwrap().verified);
+    assert!(memory.forget(Selector::Events(vec![first])).await.unwrap().verified());
     let standing = memory.summaries().get(&path, None).await;
     assert!(standing.is_err() || !format!("{standing:?}").contains("sister"), "{standing:?}");
 }

@@ -210,7 +210,7 @@ async fn a_forgotten_sentence_takes_along_the_text_and_the_answer() {
     space.dream_all().await;
     assert!(space.root().await.text().contains("Carla, Porto, 900"));
     let erased = space.memory.forget(Selector::Events(vec![engine])).await.unwrap();
-    assert!(erased.verified && erased.completions > 0, "{erased:?}");
+    assert!(erased.verified() && erased.completions > 0, "{erased:?}");
     let _tended = space.memory.admin().engine().maintain(&OwnerId::new("tender").unwrap()).await.unwrap();
     let root = space.root().await;
     assert_eq!((root.method(), root.node.lines.len()), ("extractive", 2));
@@ -272,6 +272,6 @@ async fn a_context_has_the_text_with_the_events_that_it_rests_on() {
     let text = shown().await;
     assert!(text.contains("They spoke of Ada, 12, Genoa, Ben."), "{text}");
     let erased = space.memory.forget(Selector::Events(vec![ids[0]])).await.unwrap();
-    assert!(erased.verified);
+    assert!(erased.verified());
     assert!(!shown().await.contains("12, Genoa"));
 }

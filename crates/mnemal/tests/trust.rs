@@ -202,7 +202,7 @@ async fn a_forget_is_signed_and_says_what_it_did() {
     let id = space.say(by("Ada", "The safe opens with the number of the old house.")).await;
     let other = space.say(by("Bo", "The safe opens with the number of the old house.")).await;
     let erasure = space.memory.forget(Selector::Events(vec![id])).await.unwrap();
-    assert!(erasure.verified, "{erasure:?}");
+    assert!(erasure.verified(), "{erasure:?}");
     assert!(
         erasure.residual.iter().any(|what| what.contains("not selected")),
         "what another event says is no remnant, and is told: {:?}",

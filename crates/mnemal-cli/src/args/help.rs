@@ -20,7 +20,10 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Trust", &["why", "why-not", "feedback", "diff", "audit", "undo", "forget", "verify-receipt"]),
     ("Bring in and take out", &["import", "ingest", "inbox", "export", "graph"]),
     ("Serve programs", &["serve", "ui", "mcp", "hook", "memory-tool", "key", "health", "model", "models"]),
-    ("Look after spaces", &["space", "backup", "restore", "check", "rebuild", "reindex", "recover"]),
+    (
+        "Look after spaces",
+        &["space", "backup", "restore", "check", "rebuild", "reindex", "recover", "database"],
+    ),
     ("In your shell", &["completions", "man"]),
 ];
 

@@ -29,6 +29,18 @@ pub(crate) struct Ui {
     pub(crate) print: bool,
 }
 
+/// `database`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Database {
+    /// Make the tables of the database, or bring them to the version of this program; spaces and their content stay.
+    /// Run it once before the first server starts, and before the first server of a new version.
+    Migrate {
+        /// Print the statements and run none.
+        #[arg(long)]
+        plan: bool,
+    },
+}
+
 /// `key`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Key {

@@ -91,7 +91,7 @@ impl MeasureForm {
 pub(super) async fn measures(memory: &Memory, place: &SpacePaths) -> Result<Vec<MeasureForm>> {
     let mut measures: Vec<MeasureForm> =
         memory.admin().quality().await?.into_iter().map(MeasureForm::new).collect();
-    let bytes = super::status::size(&place.file);
+    let bytes = place.storage.bytes();
     let events = memory.admin().engine().stats().await?.head.count();
     let held = measures.iter().filter(|measure| matches!(measure.name, "orphan_notes" | "orphan_facts"));
     let memories: u64 = held.map(|measure| measure.of).sum();

@@ -1,5 +1,6 @@
 //! `mnemal doctor`.
 
+mod database;
 mod embedding;
 mod machine;
 mod model;
@@ -18,6 +19,7 @@ use crate::args::{Doctor, Global};
 use crate::failure;
 use crate::output::Output;
 use crate::paths::{self, SpacePaths};
+use crate::storage::Storage;
 
 #[derive(Serialize)]
 struct Finding {
@@ -42,10 +44,14 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
     let mut findings = vec![settings(global), model::reader(global)];
     match super::open_one(global, output).await {
         Ok(memory) => {
-            findings.push(finding("open", OK, place.file.display().to_string()));
+            findings.push(finding("open", OK, place.storage.to_string()));
             findings.push(permissions(&place));
-            findings.push(machine::file_system(&place));
-            findings.push(machine::copies(&place));
+            match &place.storage {
+                Storage::File(file) => {
+                    findings.extend([machine::file_system(file), machine::copies(file)]);
+                }
+                Storage::Database(address) => findings.extend(database::findings(address, global).await),
+            }
             if call.fix {
                 findings.push(mended(&memory).await);
             }
@@ -101,8 +107,11 @@ fn settings(global: &Global) -> Finding {
 #[cfg(unix)]
 fn permissions(place: &SpacePaths) -> Finding {
     use std::os::unix::fs::PermissionsExt as _;
-    let open: Vec<String> = [&place.file, &place.key]
+    let open: Vec<String> = place
+        .storage
+        .file()
         .into_iter()
+        .chain([place.key.as_path()])
         .filter_map(|path| Some((path, path.metadata().ok()?.permissions().mode() & 0o777)))
         .filter(|(_, mode)| mode & 0o077 != 0)
         .map(|(path, mode)| format!("{} has mode {mode:o}; run chmod 600", path.display()))

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use mnemal::events::{Description, Erasure, ErasureStatus, FactChoice, Selector};
+use mnemal::events::{Description, Erasure, ErasureGrade, ErasureStatus, FactChoice, Selector};
 use mnemal::types::{EntityId, FactId, LearningId};
 use mnemal::{Error, ErrorKind, EventId, LearningFilter, Memory, NoteKey, Origin, SessionId};
 
@@ -108,7 +108,7 @@ async fn done_with(
         file.sync_all().context("cannot write the receipt")?;
     }
     output.answer(&ErasureForm::from(&erasure), || format_erasure(&erasure))?;
-    Ok(u8::from(!erasure.verified))
+    Ok(u8::from(!matches!(erasure.grade, ErasureGrade::Gone | ErasureGrade::Verified)))
 }
 
 /// Returns the content that a token confirms: exactly these events.
@@ -240,7 +240,11 @@ fn plan(preview: &Erasure) -> String {
 
 fn format_erasure(erasure: &Erasure) -> String {
     let id = erasure.event.map(|id| format!(" ({id})")).unwrap_or_default();
-    let verified = if erasure.verified { "verified" } else { "NOT verified" };
+    let verified = match erasure.grade {
+        ErasureGrade::Verified => "verified",
+        ErasureGrade::Gone => "gone from every row; the files of the database were not searched",
+        ErasureGrade::Unsearched | ErasureGrade::Found => "NOT verified",
+    };
     let pending = match erasure.status {
         ErasureStatus::ErasedPendingCheckpoint => "; its bytes go when the last reader is done",
         _ => "",

@@ -81,7 +81,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
         gaps.extend(left.into_iter().filter(|gap| gap.layer != Layer::Learnings));
         bar.finish_and_clear();
     }
-    let owner = owner_of(global);
+    let owner = owner_of(global).await;
     let mut form = form(&reports, &gaps);
     form.unread = told;
     form.others = others;
@@ -214,7 +214,7 @@ pub(super) async fn messages(memory: &Memory, global: &Global, call: &LogAdd, ou
 /// Opens the space itself for comparison; if it does not exist, an empty one in memory.
 async fn rehearsal(global: &Global, output: &Output) -> Result<Memory> {
     let place = SpacePaths::find(global)?;
-    if place.file.exists() {
+    if place.exists(global).await? {
         return super::open_one(global, output).await;
     }
     let engine = Engine::builder().with_settings(config::read(global)?).in_memory()?;
@@ -385,13 +385,12 @@ impl<'v> UserSpeakers<'v> {
 }
 
 /// Returns the configured speaker names of the space's owner.
-fn owner_of(global: &Global) -> Vec<String> {
-    let named = || {
+async fn owner_of(global: &Global) -> Vec<String> {
+    let named = async {
         let place = SpacePaths::find(global).ok()?;
-        let spaces = super::spaces(global).ok()?.list().ok()?;
-        spaces.into_iter().find(|entry| entry.space == place.space).map(|entry| entry.owner)
+        Some(super::spaces(global).await.ok()?.entry(&place.space).await.ok()?.owner)
     };
-    named().unwrap_or_default()
+    named.await.unwrap_or_default()
 }
 
 #[derive(Serialize)]

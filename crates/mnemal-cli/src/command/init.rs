@@ -44,11 +44,11 @@ fn offers() -> Vec<String> {
 /// Creates what is missing and prints all paths.
 pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let place = SpacePaths::find(global)?;
-    let created = !place.file.exists();
+    let created = !place.exists(global).await?;
     let _memory = super::open_one(global, output).await?;
     let made = InitForm {
         space: place.space.to_string(),
-        database: place.file.display().to_string(),
+        database: place.storage.to_string(),
         installation_key: place.key.display().to_string(),
         configuration: paths::configuration(global)?.display().to_string(),
         created,

@@ -9,10 +9,13 @@ use mnemal_server::wire::{IssuedForm, KeyForm, KeysForm};
 
 use crate::args::{Global, Key};
 use crate::output::Output;
+use crate::storage::Storage;
 use crate::{config, paths, time};
 
+use super::database;
+
 /// Creates, lists or revokes keys, or prints the local one.
-pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
+pub(super) async fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
     let now = SystemClock::default().now();
     match call {
         Key::Create { name, rights, class, user, expires } => {
@@ -36,18 +39,18 @@ pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
                 user: user.map(UserId::new).transpose()?,
                 expires_at,
             };
-            let issued = keyring(global)?.create(new, now)?;
+            let issued = keyring(global).await?.create(new, now).await?;
             output.answer(&IssuedForm::from(&issued), || {
                 format!("{}\n{}", issued.secret.expose(), line(&issued.entry))
             })?;
         }
         Key::List => {
-            let entries = keyring(global)?.list()?;
+            let entries = keyring(global).await?.list().await?;
             let form = KeysForm::from(entries.as_slice());
             output.list(&form.items, &form, || entries.iter().map(line).collect::<Vec<_>>().join("\n"))?;
         }
         Key::Revoke { id } => {
-            let entry = keyring(global)?.revoke(&KeyId::new(&id)?, now)?;
+            let entry = keyring(global).await?.revoke(&KeyId::new(&id)?, now).await?;
             output.answer(&KeyForm::from(&entry), || line(&entry))?;
         }
         Key::Local => output.print(local_key(&paths::local_key_file()?)?.expose())?,
@@ -55,14 +58,19 @@ pub(super) fn run(global: &Global, call: Key, output: &Output) -> Result<u8> {
     Ok(0)
 }
 
-/// Returns the keyring of the data directory.
-pub(super) fn keyring(global: &Global) -> Result<Keyring> {
+/// Returns the keyring of the data directory, or of the database that holds the spaces.
+pub(super) async fn keyring(global: &Global) -> Result<Keyring> {
     let place = paths::SpacePaths::find_several(global)?;
-    let data =
-        place.data.ok_or_else(|| Error::invalid("keys belong to the data directory; leave --db out"))?;
+    let data = place
+        .data
+        .clone()
+        .ok_or_else(|| Error::invalid("keys belong to the data directory; leave --db out"))?;
     let is_logged = config::read(global)?.privacy.audit_log;
     let audit = if is_logged { Some(AuditLog::beside(&place.key)?) } else { None };
-    Ok(Keyring::audited(data, audit))
+    Ok(match &place.storage {
+        Storage::File(_) => Keyring::audited(data, audit),
+        Storage::Database(address) => Keyring::in_database(database::connect(address, global).await?, audit),
+    })
 }
 
 /// Returns the spaces named on the command line; all if none is named.

@@ -38,7 +38,7 @@ struct RefusalForm {
 pub(super) async fn run(global: &Global, call: &Recover, output: &Output) -> Result<u8> {
     let place = SpacePaths::find(global)?;
     let builder = Engine::builder().with_settings(config::read(global)?).with_key_file(&place.key);
-    let saved = builder.recover(&place.file, call.out.as_deref()).await?;
+    let saved = builder.recover(place.storage.file()?, call.out.as_deref()).await?;
     let report = report(&place, &saved);
     output.answer(&report, || text(&report))?;
     Ok(super::gaps(&saved.gaps, global, output))

@@ -28,7 +28,7 @@ struct RestoreForm {
 /// Replaces the space's file with a backup.
 pub(super) async fn run(global: &Global, call: &Restore, output: &Output) -> Result<u8> {
     let place = SpacePaths::find(global)?;
-    let events = mnemal::admin::events_in(&place.file)?;
+    let events = mnemal::admin::events_in(place.storage.file()?)?;
     if events > 0 {
         let plan = format!("space {} has {events} event(s); the backup takes their place", place.space);
         if !global.yes && !std::io::stdin().is_terminal() {
@@ -41,7 +41,7 @@ pub(super) async fn run(global: &Global, call: &Restore, output: &Output) -> Res
         }
     }
     let builder = Engine::builder().with_settings(config::read(global)?).with_key_file(&place.key);
-    let done = builder.restore(&place.space, &call.path, &place.file).await?;
+    let done = builder.restore(&place.space, &call.path, place.storage.file()?).await?;
     let report = report(&place, done);
     output.answer(&report, || text(&report))?;
     Ok(0)
@@ -50,7 +50,7 @@ pub(super) async fn run(global: &Global, call: &Restore, output: &Output) -> Res
 fn report(place: &SpacePaths, done: RestoreReport) -> RestoreForm {
     RestoreForm {
         space: place.space.to_string(),
-        database: place.file.display().to_string(),
+        database: place.storage.to_string(),
         events: done.events,
         forgotten_again: done.forgotten_again,
         tombstones: done.tombstones,

@@ -53,9 +53,9 @@ pub(super) async fn run_then(
     settings.compat = config::section(global, "compat")?;
     let auth: AuthSettings = config::section(global, "auth")?;
     let mode = if call.no_auth { AuthMode::None } else { auth.mode };
-    let keyring = key::keyring(global)?;
+    let keyring = key::keyring(global).await?;
     let is_local = settings.listen.ip().is_loopback();
-    let has_key = keyring.list()?.iter().any(|key| key.revoked_at.is_none());
+    let has_key = keyring.list().await?.iter().any(|key| key.revoked_at.is_none());
     let local =
         if mode == AuthMode::Auto && is_local { Some(local_key(&paths::local_key_file()?)?) } else { None };
     if mode != AuthMode::None && local.is_none() && !has_key {
@@ -72,7 +72,7 @@ pub(super) async fn run_then(
     settings.listen = address;
     let access = Access { mode, keyring, local };
     let has_socket = settings.unix_socket;
-    let spaces = super::spaces(global)?;
+    let spaces = super::spaces(global).await?;
     let host = CommandHost::new(spaces.clone(), global)?;
     let server = Server::new(spaces, access, settings, Arc::new(SystemClock::default()))?;
     #[cfg(unix)]

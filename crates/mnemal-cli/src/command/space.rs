@@ -55,9 +55,9 @@ struct RemovedForm {
 
 /// Lists, creates, shows, changes and removes spaces.
 pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result<u8> {
-    let spaces = super::spaces(global)?;
+    let spaces = super::spaces(global).await?;
     match call {
-        Space::List => list(&spaces, output)?,
+        Space::List => list(&spaces, output).await?,
         Space::Create { name, always_on } => {
             let space = SpaceId::new(name)?;
             drop(if always_on {
@@ -83,10 +83,10 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
                 set_owner(&spaces, &space, owner).await?;
             }
             if let Some(mins) = consolidate_interval {
-                spaces.set_consolidate_interval(&space, mins)?;
+                spaces.set_consolidate_interval(&space, mins).await?;
             }
             if always_on || no_always_on {
-                spaces.set_always_on(&space, if always_on { AlwaysOn::Yes } else { AlwaysOn::No })?;
+                spaces.set_always_on(&space, if always_on { AlwaysOn::Yes } else { AlwaysOn::No }).await?;
             }
             show(&spaces, &space, output).await?;
         }
@@ -100,7 +100,7 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
 /// Sets the owner, and rebuilds the graph, in which the owner may be two entities.
 async fn set_owner(spaces: &Spaces, space: &SpaceId, names: Vec<String>) -> Result<()> {
     let names = names.into_iter().map(Speaker::new).collect::<Result<Vec<_>, _>>()?;
-    spaces.set_owner(space, &names)?;
+    spaces.set_owner(space, &names).await?;
     let memory = spaces.open(space).await?;
     match memory.admin().engine().rebuild(Layer::Graph, RebuildMode::Anew).await {
         Err(error) if error.kind() != ErrorKind::Unsupported => Err(error.into()),
@@ -108,8 +108,8 @@ async fn set_owner(spaces: &Spaces, space: &SpaceId, names: Vec<String>) -> Resu
     }
 }
 
-fn list(spaces: &Spaces, output: &Output) -> Result<()> {
-    let forms: Vec<EntryForm> = spaces.list()?.iter().map(EntryForm::from).collect();
+async fn list(spaces: &Spaces, output: &Output) -> Result<()> {
+    let forms: Vec<EntryForm> = spaces.list().await?.iter().map(EntryForm::from).collect();
     output.list(&forms, &SpacesForm { items: &forms }, || {
         forms.iter().map(row).collect::<Vec<_>>().join("\n")
     })?;

@@ -1,6 +1,6 @@
 //! `mnemal status`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use mnemal::admin::RecentLanguage;
@@ -15,6 +15,7 @@ use super::rebuild::{DifferenceForm, form, format_difference};
 use crate::args::Global;
 use crate::output::Output;
 use crate::paths::SpacePaths;
+use crate::storage::Storage;
 
 #[derive(Serialize)]
 struct StatusReport {
@@ -127,14 +128,18 @@ struct LayerReport {
 /// Prints the content of the space and the health of its layers.
 pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
     let place = SpacePaths::find(global)?;
-    let shown =
-        if global.is_remote { Path::new(place.file.file_name().unwrap_or_default()) } else { &place.file };
+    let shown = match &place.storage {
+        Storage::File(file) if global.is_remote => {
+            Path::new(file.file_name().unwrap_or_default()).display().to_string()
+        }
+        storage => storage.to_string(),
+    };
     let memory = super::open_one(global, output).await?;
     let (stats, health) = (memory.admin().stats().await?, memory.admin().examine().await?);
     let report = StatusReport {
         space: place.space.to_string(),
-        bytes: size(&place.file),
-        database: shown.display().to_string(),
+        bytes: place.storage.bytes(),
+        database: shown,
         events: stats.head.count(),
         sessions: stats.sessions,
         notes: stats.notes,
@@ -164,12 +169,6 @@ async fn graph(memory: &Memory) -> Option<GraphReport> {
         None => None,
     };
     Some(GraphReport { is_due: state.is_due, is_held: state.is_held, dead: state.dead.len(), difference })
-}
-
-/// Returns the size of the database and its write-ahead log, in bytes.
-pub(super) fn size(file: &Path) -> u64 {
-    let log = PathBuf::from(format!("{}-wal", file.display()));
-    [file, &log].into_iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }
 
 fn language(heard: &RecentLanguage) -> LanguageReport {

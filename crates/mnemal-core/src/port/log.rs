@@ -139,6 +139,8 @@ pub struct Scrub {
     pub truncated: bool,
     /// Remaining places, one sentence each.
     pub residual: Vec<String>,
+    /// Whether [`search_bytes`](Upkeep::search_bytes) reaches all bytes that the space is stored in, and not only its rows.
+    pub reaches_files: bool,
 }
 
 /// Maintenance of a space's storage.

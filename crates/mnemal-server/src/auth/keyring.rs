@@ -1,4 +1,4 @@
-//! The keyring: key hashes in one small file, which every process reloads when it changes.
+//! The keyring: key hashes in one small file, which every process reloads when it changes, or in the database of the spaces.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind as IoKind, Write as _};
@@ -14,28 +14,45 @@ use crate::auth::{KeyClass, KeyId, Principal, Right, Rights, Secret};
 
 /// The file's name in the data directory.
 const NAME: &str = "keys.json";
+/// How long the keys of a database stay known, in microseconds. Source: own choice: a request costs no trip for them.
+#[cfg(feature = "postgres")]
+const BELIEVED: i64 = 1_000_000;
 /// Maximum length of a key's name, in bytes. Source: own default, a line of a list.
 const LONGEST_NAME: usize = 64;
 
 /// The keys of an installation; cheap to clone.
 ///
-/// An update takes an exclusive file lock, writes a new file and renames it into place, so that a reader sees the old keys or the
-/// new ones. A server checks the file's modification time before each authentication: a key that another process revoked is
-/// rejected from the next request on.
+/// In a file, an update takes an exclusive lock, writes a new file and renames it into place, so that a reader sees the old keys
+/// or the new ones; a server checks the file's modification time before each authentication, so that a key that another process
+/// revoked is rejected from the next request on. In a database, an update replaces the version that it read; a key that another
+/// server revoked is rejected a second later at most, and a new one is accepted at once.
 #[derive(Clone, Debug)]
 pub struct Keyring(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    folder: PathBuf,
+    source: KeySource,
     audit: Option<AuditLog>,
     known: Mutex<LoadedKeys>,
+}
+
+/// Where the keys are.
+#[derive(Debug)]
+enum KeySource {
+    /// In a file of this folder.
+    Folder(PathBuf),
+    /// In a document of a database.
+    #[cfg(feature = "postgres")]
+    Database(mnemal::admin::PostgresDatabase),
 }
 
 #[derive(Debug, Default)]
 struct LoadedKeys {
     /// Modification time and length of the loaded file; `None` before the first load and without a file.
     file: Option<(SystemTime, u64)>,
+    /// When the rows were loaded from a database; `None` before the first load and after a change.
+    #[cfg(feature = "postgres")]
+    loaded_at: Option<Timestamp>,
     rows: Arc<Vec<KeyRow>>,
 }
 
@@ -124,7 +141,17 @@ impl Keyring {
 
     /// As [`new`](Self::new), with an audit log of created and revoked keys.
     pub fn audited(data: impl Into<PathBuf>, audit: Option<AuditLog>) -> Self {
-        Self(Arc::new(Inner { folder: data.into(), audit, known: Mutex::default() }))
+        Self::of(KeySource::Folder(data.into()), audit)
+    }
+
+    /// Returns the keys in a database, which all its servers share.
+    #[cfg(feature = "postgres")]
+    pub fn in_database(database: mnemal::admin::PostgresDatabase, audit: Option<AuditLog>) -> Self {
+        Self::of(KeySource::Database(database), audit)
+    }
+
+    fn of(source: KeySource, audit: Option<AuditLog>) -> Self {
+        Self(Arc::new(Inner { source, audit, known: Mutex::default() }))
     }
 
     /// Creates a key.
@@ -132,7 +159,7 @@ impl Keyring {
     /// # Errors
     /// `Invalid` for an invalid name, no rights, all spaces without the right `admin` or `metrics`, or one user together with one
     /// of these; `Unavailable` when the file cannot be written; `Corrupt` when it cannot be parsed.
-    pub fn create(&self, new: NewKey, now: Timestamp) -> Result<IssuedKey> {
+    pub async fn create(&self, new: NewKey, now: Timestamp) -> Result<IssuedKey> {
         check(&new)?;
         let secret = Secret::random()?;
         let entry = KeyEntry {
@@ -147,10 +174,11 @@ impl Keyring {
             revoked_at: None,
         };
         let row = KeyRow::of(&entry, secret.digest());
-        self.change(|rows| {
-            rows.push(row);
+        self.change(move |rows| {
+            rows.push(row.clone());
             Ok(())
-        })?;
+        })
+        .await?;
         self.audit(AuditAct::KeyCreated, &entry.id, now)?;
         Ok(IssuedKey { entry, secret })
     }
@@ -159,21 +187,23 @@ impl Keyring {
     ///
     /// # Errors
     /// `Unavailable` when the file cannot be read, `Corrupt` when it has another format.
-    pub fn list(&self) -> Result<Vec<KeyEntry>> {
-        self.rows()?.iter().map(KeyRow::entry).collect()
+    pub async fn list(&self) -> Result<Vec<KeyEntry>> {
+        self.fresh_rows().await?.iter().map(KeyRow::entry).collect()
     }
 
     /// Revokes a key permanently; idempotent.
     ///
     /// # Errors
     /// `NotFound` when there is none with this id; as [`create`](Self::create).
-    pub fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<KeyEntry> {
-        let entry = self.change(|rows| {
-            let row = rows.iter_mut().find(|row| row.id == id.as_str());
-            let row = row.ok_or_else(|| Error::not_found(format!("no key {id}")))?;
-            row.revoked_at.get_or_insert(now.as_micros());
-            row.entry()
-        })?;
+    pub async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<KeyEntry> {
+        let entry = self
+            .change(|rows| {
+                let row = rows.iter_mut().find(|row| row.id == id.as_str());
+                let row = row.ok_or_else(|| Error::not_found(format!("no key {id}")))?;
+                row.revoked_at.get_or_insert(now.as_micros());
+                row.entry()
+            })
+            .await?;
         self.audit(AuditAct::KeyRevoked, id, now)?;
         Ok(entry)
     }
@@ -189,8 +219,8 @@ impl Keyring {
     ///
     /// # Errors
     /// As [`list`](Self::list).
-    pub fn principal(&self, secret: &Secret, now: Timestamp) -> Result<Option<Principal>> {
-        let rows = self.rows()?;
+    pub async fn principal(&self, secret: &Secret, now: Timestamp) -> Result<Option<Principal>> {
+        let rows = self.rows_with(secret.id(), now).await?;
         let Some(row) = rows.iter().find(|row| row.id == secret.id().as_str()) else { return Ok(None) };
         let is_it = secret.is_of(&row.sha256);
         let entry = row.entry()?;
@@ -203,9 +233,44 @@ impl Keyring {
         }))
     }
 
-    /// Returns the rows, reloaded if the file has changed.
-    fn rows(&self) -> Result<Arc<Vec<KeyRow>>> {
-        let path = self.0.folder.join(NAME);
+    /// Returns rows in which a key may be missing only if it does not exist.
+    async fn rows_with(&self, id: &KeyId, now: Timestamp) -> Result<Arc<Vec<KeyRow>>> {
+        match &self.0.source {
+            KeySource::Folder(folder) => self.rows_of(folder),
+            #[cfg(feature = "postgres")]
+            KeySource::Database(database) => {
+                let known = || self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
+                let kept = {
+                    let known = known();
+                    let is_new =
+                        known.loaded_at.is_some_and(|at| at <= now && now < at.plus_micros(BELIEVED));
+                    is_new.then(|| Arc::clone(&known.rows))
+                };
+                if let Some(rows) = kept.filter(|rows| rows.iter().any(|row| row.id == id.as_str())) {
+                    return Ok(rows);
+                }
+                let rows = Arc::new(parse(database.document(NAME).await?.1.as_bytes(), NAME)?);
+                let mut known = known();
+                (known.rows, known.loaded_at) = (Arc::clone(&rows), Some(now));
+                Ok(rows)
+            }
+        }
+    }
+
+    /// Returns the rows as they are now.
+    async fn fresh_rows(&self) -> Result<Arc<Vec<KeyRow>>> {
+        match &self.0.source {
+            KeySource::Folder(folder) => self.rows_of(folder),
+            #[cfg(feature = "postgres")]
+            KeySource::Database(database) => {
+                Ok(Arc::new(parse(database.document(NAME).await?.1.as_bytes(), NAME)?))
+            }
+        }
+    }
+
+    /// Returns the rows of a file, reloaded if it has changed.
+    fn rows_of(&self, folder: &Path) -> Result<Arc<Vec<KeyRow>>> {
+        let path = folder.join(NAME);
         let file = match path.metadata() {
             Ok(file) => file.modified().ok().map(|time| (time, file.len())),
             Err(cause) if cause.kind() == IoKind::NotFound => None,
@@ -219,8 +284,22 @@ impl Keyring {
         Ok(Arc::clone(&known.rows))
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Vec<KeyRow>) -> Result<T>) -> Result<T> {
-        let folder = &self.0.folder;
+    /// Changes the rows; in a database perhaps several times, until nobody else has changed them meanwhile.
+    async fn change<T>(&self, change: impl Fn(&mut Vec<KeyRow>) -> Result<T>) -> Result<T> {
+        let folder = match &self.0.source {
+            KeySource::Folder(folder) => folder,
+            #[cfg(feature = "postgres")]
+            KeySource::Database(database) => loop {
+                let (version, body) = database.document(NAME).await?;
+                let mut rows = parse(body.as_bytes(), NAME)?;
+                let done = change(&mut rows)?;
+                let body = String::from_utf8_lossy(&rendered(&rows)?).into_owned();
+                if database.replace_document(NAME, version, &body).await? {
+                    self.0.known.lock().unwrap_or_else(PoisonError::into_inner).loaded_at = None;
+                    return Ok(done);
+                }
+            },
+        };
         make_folder(folder)?;
         let (path, lock) = (folder.join(NAME), folder.join("keys.lock"));
         let held = private(&lock, OpenOptions::new().create(true).truncate(false)).and_then(|file| {
@@ -230,10 +309,7 @@ impl Keyring {
         let _held = held.map_err(|cause| failed("lock", &lock, cause))?;
         let mut rows = read(&path)?;
         let done = change(&mut rows)?;
-        write(
-            &path,
-            &serde_json::to_vec_pretty(&rows).map_err(|cause| Error::internal("keys").because(cause))?,
-        )?;
+        write(&path, &rendered(&rows)?)?;
         // The next access reloads the file, however coarse the file system's clock is.
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner).file = None;
         Ok(done)
@@ -334,10 +410,22 @@ fn check(new: &NewKey) -> Result<()> {
     Ok(())
 }
 
+/// Reads rows; nothing is no rows.
+fn parse(bytes: &[u8], from: &str) -> Result<Vec<KeyRow>> {
+    if bytes.is_empty() {
+        return Ok(Vec::new());
+    }
+    serde_json::from_slice(bytes)
+        .map_err(|cause| corrupt(format!("{from} is not a list of keys")).because(cause))
+}
+
+fn rendered(rows: &[KeyRow]) -> Result<Vec<u8>> {
+    serde_json::to_vec_pretty(rows).map_err(|cause| Error::internal("keys").because(cause))
+}
+
 fn read(path: &Path) -> Result<Vec<KeyRow>> {
     match std::fs::read(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map_err(|cause| corrupt(format!("{} is not a list of keys", path.display())).because(cause)),
+        Ok(bytes) => parse(&bytes, &path.display().to_string()),
         Err(cause) if cause.kind() == IoKind::NotFound => Ok(Vec::new()),
         Err(cause) => Err(failed("read", path, cause)),
     }
@@ -399,29 +487,29 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_key_opens_its_spaces_until_it_ends_or_is_revoked_by_another_process() {
+    #[tokio::test]
+    async fn a_key_opens_its_spaces_until_it_ends_or_is_revoked_by_another_process() {
         let home = tempfile::tempdir().unwrap();
         let (ring, other) = (Keyring::new(home.path()), Keyring::new(home.path()));
-        assert_eq!(ring.list().unwrap(), []);
-        let issued = ring.create(new(&[Right::Write], &["team"]), at(1)).unwrap();
-        let found = other.principal(&issued.secret, at(2)).unwrap().unwrap();
+        assert_eq!(ring.list().await.unwrap(), []);
+        let issued = ring.create(new(&[Right::Write], &["team"]), at(1)).await.unwrap();
+        let found = other.principal(&issued.secret, at(2)).await.unwrap().unwrap();
         assert_eq!((found.id.as_str(), found.class), (issued.entry.id.to_string().as_str(), KeyClass::Agent));
         assert!(found.may(Right::Read) && !found.may(Right::Erase));
         assert!(found.knows(&SpaceId::new("team").unwrap()) && !found.knows(&SpaceId::new("me").unwrap()));
-        assert_eq!(other.principal(&issued.secret, at(100)).unwrap(), None, "it has expired");
-        assert_eq!(ring.principal(&Secret::random().unwrap(), at(2)).unwrap(), None);
-        let ended = ring.revoke(issued.secret.id(), at(3)).unwrap();
+        assert_eq!(other.principal(&issued.secret, at(100)).await.unwrap(), None, "it has expired");
+        assert_eq!(ring.principal(&Secret::random().unwrap(), at(2)).await.unwrap(), None);
+        let ended = ring.revoke(issued.secret.id(), at(3)).await.unwrap();
         assert_eq!(ended.revoked_at, Some(at(3)));
-        assert_eq!(ring.revoke(issued.secret.id(), at(9)).unwrap(), ended, "once is enough");
-        assert_eq!(other.principal(&issued.secret, at(4)).unwrap(), None);
-        assert_eq!(other.list().unwrap(), [ended]);
+        assert_eq!(ring.revoke(issued.secret.id(), at(9)).await.unwrap(), ended, "once is enough");
+        assert_eq!(other.principal(&issued.secret, at(4)).await.unwrap(), None);
+        assert_eq!(other.list().await.unwrap(), [ended]);
     }
 
-    #[test]
-    fn the_file_holds_no_key_and_only_its_owner_can_read_it() {
+    #[tokio::test]
+    async fn the_file_holds_no_key_and_only_its_owner_can_read_it() {
         let home = tempfile::tempdir().unwrap();
-        let issued = Keyring::new(home.path()).create(new(&[Right::Read], &["a"]), at(1)).unwrap();
+        let issued = Keyring::new(home.path()).create(new(&[Right::Read], &["a"]), at(1)).await.unwrap();
         let text = std::fs::read_to_string(home.path().join(NAME)).unwrap();
         let tail = issued.secret.expose().rsplit('_').next().unwrap();
         assert!(text.contains(&issued.secret.digest()) && !text.contains(tail));
@@ -432,25 +520,27 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_key_without_rights_spaces_or_a_name_is_refused() {
+    #[tokio::test]
+    async fn a_key_without_rights_spaces_or_a_name_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let ring = Keyring::new(home.path());
-        let refused = |key: NewKey| ring.create(key, at(1)).unwrap_err().kind();
-        assert_eq!(refused(new(&[], &["a"])), ErrorKind::Invalid);
-        assert_eq!(refused(new(&[Right::Read], &[])), ErrorKind::Invalid);
+        let refused = async |key: NewKey| ring.create(key, at(1)).await.unwrap_err().kind();
+        assert_eq!(refused(new(&[], &["a"])).await, ErrorKind::Invalid);
+        assert_eq!(refused(new(&[Right::Read], &[])).await, ErrorKind::Invalid);
         let everywhere = NewKey { spaces: Within::All, ..new(&[Right::Erase], &[]) };
-        assert_eq!(refused(everywhere.clone()), ErrorKind::Invalid);
+        assert_eq!(refused(everywhere.clone()).await, ErrorKind::Invalid);
         assert_eq!(
-            refused(NewKey { name: "a\nb".to_owned(), ..new(&[Right::Read], &["a"]) }),
+            refused(NewKey { name: "a\nb".to_owned(), ..new(&[Right::Read], &["a"]) }).await,
             ErrorKind::Invalid
         );
-        assert!(ring.create(NewKey { rights: Rights::new([Right::Admin]), ..everywhere }, at(1)).is_ok());
-        assert!(ring.create(new(&[Right::Metrics], &[]), at(1)).is_ok());
+        assert!(
+            ring.create(NewKey { rights: Rights::new([Right::Admin]), ..everywhere }, at(1)).await.is_ok()
+        );
+        assert!(ring.create(new(&[Right::Metrics], &[]), at(1)).await.is_ok());
     }
 
-    #[test]
-    fn the_local_key_is_made_once_and_a_broken_file_is_told() {
+    #[tokio::test]
+    async fn the_local_key_is_made_once_and_a_broken_file_is_told() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("deep/local.key");
         let made = local_key(&path).unwrap();

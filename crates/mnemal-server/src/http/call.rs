@@ -103,7 +103,7 @@ impl Call {
                 Err(_) => missing.push(ErrorKind::Unavailable),
             }
         }
-        for space in self.host.always_on()? {
+        for space in self.host.always_on().await? {
             if self.principal.knows(&space) {
                 others.extend(self.host.open(&space).await.ok());
             }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use hyper::http::Extensions;
 use hyper::{HeaderMap, header};
-use mnemal::admin::AlwaysOn;
 use mnemal::summaries::Conversations;
 use mnemal::{Memory, Spaces};
 use mnemal_core::{Clock, OwnerId, Result, SpaceId, Timestamp};
@@ -135,17 +134,14 @@ impl Host {
     }
 
     /// Returns the always-on spaces.
-    pub(crate) fn always_on(&self) -> Result<Vec<SpaceId>, Problem> {
+    pub(crate) async fn always_on(&self) -> Result<Vec<SpaceId>, Problem> {
         let now = self.clock.monotonic();
-        let mut known = self.always_on.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((at, spaces)) = known.as_ref()
-            && now.saturating_sub(*at) < BELIEVED
-        {
-            return Ok(spaces.clone());
+        let known = || self.always_on.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, spaces)) = known().clone().filter(|(at, _)| now.saturating_sub(*at) < BELIEVED) {
+            return Ok(spaces);
         }
-        let on = self.spaces.list()?.into_iter().filter(|entry| entry.always_on == AlwaysOn::Yes);
-        let spaces: Vec<SpaceId> = on.map(|entry| entry.space).collect();
-        *known = Some((now, spaces.clone()));
+        let spaces = self.spaces.always_on().await?;
+        *known() = Some((now, spaces.clone()));
         Ok(spaces)
     }
 
@@ -164,11 +160,6 @@ impl Host {
     /// Returns a receiver of write notifications of a space.
     pub(crate) fn watch(&self, space: &SpaceId) -> Option<watch::Receiver<u64>> {
         self.upkeep_states().get(space).map(|tended| tended.written.subscribe())
-    }
-
-    /// Returns the principal of a request; without a key an anonymous one, if authentication is off.
-    pub(crate) fn principal(&self, headers: &HeaderMap, known: &Extensions) -> Result<Principal, Problem> {
-        self.principal_of(&self.credential(headers, known)?)
     }
 
     /// Returns what a request shows to prove who asks.
@@ -202,7 +193,7 @@ impl Host {
     ///
     /// # Errors
     /// `unauthenticated` for a key that is unknown, over or revoked.
-    pub(crate) fn principal_of(&self, credential: &Credential) -> Result<Principal, Problem> {
+    pub(crate) async fn principal_of(&self, credential: &Credential) -> Result<Principal, Problem> {
         let secret = match credential {
             Credential::Open => return Ok(Principal::owner("open")),
             Credential::LocalProcess => return Ok(Principal::owner("local")),
@@ -213,7 +204,7 @@ impl Host {
         {
             return Ok(Principal::owner("local"));
         }
-        let known = self.access.keyring.principal(secret, self.now())?;
+        let known = self.access.keyring.principal(secret, self.now()).await?;
         known.ok_or_else(|| unauthenticated("this key is not known, has expired, or was revoked"))
     }
 
@@ -255,7 +246,7 @@ impl Host {
                 let engine = memory.admin().engine();
                 // A failure to load is a gap of the answers that need the index.
                 let _gap = engine.load().await;
-                if self.always_on().is_ok_and(|attended| attended.contains(&space)) {
+                if self.always_on().await.is_ok_and(|attended| attended.contains(&space)) {
                     continue;
                 }
                 match engine.maintain(owner).await {
@@ -283,7 +274,7 @@ impl Host {
             for space in open {
                 known.entry(space).or_default();
             }
-            let attended = self.always_on().unwrap_or_default();
+            let attended = self.always_on().await.unwrap_or_default();
             for (space, waiting) in known.iter_mut().filter(|(space, _)| !attended.contains(space)) {
                 let work =
                     async { self.spaces.open(space).await?.admin().engine().compress_due(waiting).await };
@@ -308,7 +299,7 @@ impl Host {
         let mut pause = every;
         while tokio::time::timeout(pause, ending.wait_for(|ending| *ending)).await.is_err() {
             pause = every;
-            let attended = self.always_on().unwrap_or_default();
+            let attended = self.always_on().await.unwrap_or_default();
             for space in self.open_spaces().into_iter().filter(|space| !attended.contains(space)) {
                 let work =
                     async { self.spaces.open(&space).await?.admin().engine().build_vector_index().await };

@@ -22,7 +22,7 @@ use rmcp::ServerHandler;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use crate::auth::{Principal, Right};
+use crate::auth::{Credential, Principal, Right};
 use crate::http::call::{self, no_space};
 use crate::http::host::Host;
 use crate::http::problem::Problem;
@@ -57,7 +57,8 @@ pub(super) fn other<H: ServerHandler + Clone + Sync>(host: &Arc<Host>, path: &st
         let (host, service) = (Arc::clone(&host), service.clone());
         async move {
             let done = async {
-                let_in(&host, &request)?;
+                let credential = host.credential(request.headers(), request.extensions())?;
+                let_in(&host, &credential).await?;
                 handle_message(&host, request, service).await
             };
             let mut response = done.await.into_response();
@@ -69,8 +70,8 @@ pub(super) fn other<H: ServerHandler + Clone + Sync>(host: &Arc<Host>, path: &st
 }
 
 /// Authorizes the caller for reading, within the rate limit of its key.
-fn let_in(host: &Host, request: &Request) -> Result<Principal, Problem> {
-    let principal = host.principal(request.headers(), request.extensions())?;
+async fn let_in(host: &Host, credential: &Credential) -> Result<Principal, Problem> {
+    let principal = host.principal_of(credential).await?;
     host.rate
         .take(&principal.id, host.clock.monotonic())
         .map_err(|wait| Problem::new("rate_limited", "too many requests of this key").after(wait))?;
@@ -82,7 +83,8 @@ fn let_in(host: &Host, request: &Request) -> Result<Principal, Problem> {
 
 /// Answers a protocol message.
 async fn answer(host: &Arc<Host>, request: Request) -> Result<Response, Problem> {
-    let principal = let_in(host, &request)?;
+    let credential = host.credential(request.headers(), request.extensions())?;
+    let principal = let_in(host, &credential).await?;
     let space = space(&principal, &request)?;
     let Query(asked) = Query::<McpQuery>::try_from_uri(request.uri())
         .map_err(|refused| Problem::invalid(refused.body_text()))?;

@@ -22,6 +22,7 @@ use crate::auth::{Credential, Principal, Right};
 use crate::http::call::{Call, no_space};
 use crate::http::host::{Access, Host, SocketPeer};
 use crate::http::idempotency::RequestKey;
+use crate::http::login::Proof;
 use crate::http::problem::Problem;
 use crate::http::remote_command::{self, RemoteCommands};
 use crate::http::reply::Reply;
@@ -262,7 +263,8 @@ pub(crate) async fn called(
     path: Vec<String>,
     request: Request,
 ) -> Result<Reply, Problem> {
-    let (principal, credential) = let_in(host, route, &path, &request)?;
+    let proof = login::proof(host, &request);
+    let (principal, credential) = let_in(host, route, &path, proof).await?;
     route.is_served(&host.settings)?;
     all_known(request.uri(), known)?;
     // A process of the same user that had to wait would open the file itself, which costs more.
@@ -395,14 +397,14 @@ async fn run_handler(route: &Route, call: Call) -> Result<Reply, Problem> {
 /// Authorizes the caller for a route in its space; returns who it is, and the credential that the request itself shows.
 ///
 /// A space that the key may not access is treated as missing.
-fn let_in(
+async fn let_in(
     host: &Host,
     route: &Route,
     path: &[String],
-    request: &Request,
+    proof: Result<Proof, Problem>,
 ) -> Result<(Principal, Option<Credential>), Problem> {
-    let (principal, shown) = match login::proof(host, request) {
-        Ok(proof) => (host.principal_of(proof.credential()), proof.shown()),
+    let (principal, shown) = match proof {
+        Ok(proof) => (host.principal_of(proof.credential()).await, proof.shown()),
         Err(problem) => (Err(problem), None),
     };
     let Authorization::Right(right) = route.needs else {

@@ -16,7 +16,7 @@ use axum::routing::post;
 use bytes::Bytes;
 use mnemal_core::SpaceId;
 
-use crate::auth::{Principal, Right};
+use crate::auth::{Credential, Principal, Right};
 use crate::http::call::no_space;
 use crate::http::host::{Host, SocketPeer};
 use crate::http::mcp::SPACE;
@@ -91,7 +91,8 @@ pub(super) fn router(host: &Arc<Host>, commands: RemoteCommands) -> Router {
 }
 
 async fn answer(host: Arc<Host>, commands: RemoteCommands, request: Request) -> Result<Response, Problem> {
-    let caller = caller(&host, &request)?;
+    let credential = credential(&host, &request)?;
+    let caller = caller(&host, credential.as_ref()).await?;
     middleware::is_json(request.headers())?;
     // A process of the same user waits as long as its command would take by itself.
     let limit = matches!(caller, Caller::Holder(_)).then(|| host.settings.timeout());
@@ -125,13 +126,19 @@ async fn answer(host: Arc<Host>, commands: RemoteCommands, request: Request) -> 
     }
 }
 
-/// Returns the caller, within the rate limit of its key.
-fn caller(host: &Host, request: &Request) -> Result<Caller, Problem> {
+/// Returns what the caller shows; `None` for a process of the same user.
+fn credential(host: &Host, request: &Request) -> Result<Option<Credential>, Problem> {
     let headers = request.headers();
     if request.extensions().get::<SocketPeer>().is_some() && !headers.contains_key(header::AUTHORIZATION) {
-        return Ok(Caller::LocalProcess);
+        return Ok(None);
     }
-    let principal = host.principal(headers, request.extensions())?;
+    host.credential(headers, request.extensions()).map(Some)
+}
+
+/// Returns the caller, within the rate limit of its key.
+async fn caller(host: &Host, credential: Option<&Credential>) -> Result<Caller, Problem> {
+    let Some(credential) = credential else { return Ok(Caller::LocalProcess) };
+    let principal = host.principal_of(credential).await?;
     middleware::at_its_rate(host, &principal)?;
     Ok(Caller::Holder(principal))
 }

@@ -1,7 +1,7 @@
 //! `memory_forget`: erasure in two steps; under the names of other memory servers an agent deletes its own notes in one step.
 
 use mnemal::Memory;
-use mnemal::events::{Erasure, ErasureStatus, ForgetCall};
+use mnemal::events::{Erasure, ErasureGrade, ErasureStatus, ForgetCall};
 use mnemal_core::{
     ErrorKind, EventId, LearningFilter, LearningId, Level, NoteKey, RecordRef, Role, Selector,
 };
@@ -115,7 +115,9 @@ async fn erase(
     if erasure.status == ErasureStatus::ErasedPendingCheckpoint {
         tail.say("Nothing shows it any more; its last bytes go when other programs let go of the file.");
     }
-    if !erasure.verified {
+    if erasure.grade == ErasureGrade::Gone {
+        tail.say("No server returns it any more; files, log and backups of the database are its operator's.");
+    } else if !erasure.verified() {
         tail.say("Not all places could be checked; the user can run `mnemal doctor --prove-erased`.");
     }
     let head = match manner {
@@ -125,7 +127,7 @@ async fn erase(
     let mut structured = counts(&erasure);
     if let (Some(fields), Some(event)) = (structured.as_object_mut(), erasure.event) {
         fields.insert("event_id".to_owned(), event.to_string().into());
-        fields.insert("verified".to_owned(), erasure.verified.into());
+        fields.insert("verified".to_owned(), erasure.verified().into());
         fields.insert("residual".to_owned(), erasure.residual.into());
     }
     Ok(Outcome::Said(ToolAnswer { text: tail.behind(&head, memory.admin().engine(), CEILING), structured }))

@@ -290,6 +290,8 @@ pub struct ErasureForm {
     pub wal_checkpoint: &'static str,
     /// Whether the bytes of the space were searched and hold none of the texts.
     pub verified: bool,
+    /// `verified`; `gone` where no row holds them and the files of the database are out of reach; `found`, or `unsearched`.
+    pub grade: &'static str,
     /// What cannot be reached.
     pub residual: Vec<String>,
     /// What says nearly the same and is not selected.
@@ -336,7 +338,8 @@ impl From<&Erasure> for ErasureForm {
             working: erasure.working,
             files: erasure.files,
             wal_checkpoint: if erasure.truncated { "truncated" } else { "pending" },
-            verified: erasure.verified,
+            verified: erasure.verified(),
+            grade: erasure.grade.as_str(),
             residual: erasure.residual.clone(),
             similar: erasure
                 .similar

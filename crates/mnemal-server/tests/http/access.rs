@@ -98,7 +98,7 @@ async fn every_route_asks_for_a_key_and_its_right() {
     let api = Api::new();
     let document = planted(&api).await;
     let revoked = api.key(KeyClass::App, &[Right::Write], &["secret"]);
-    api.keyring.revoke(revoked.id(), Timestamp::EPOCH).unwrap();
+    api.keyring.revoke(revoked.id(), Timestamp::EPOCH).await.unwrap();
     let expired = api.key_until(KeyClass::App, &[Right::Write], &["secret"], Some(Timestamp::EPOCH));
     let reader = api.key(KeyClass::App, &[Right::Read], &["secret"]);
     for (method, path, right) in requests("secret", &document) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{HeaderMap, Request, StatusCode};
 use mnemal::ports::SystemClock;
@@ -110,7 +111,9 @@ impl Api {
     }
 
     fn made(&self, new: NewKey) -> Secret {
-        self.keyring.create(new, SystemClock::default().now()).unwrap().secret
+        // A file is read and written at once.
+        let issued = self.keyring.create(new, SystemClock::default().now()).now_or_never();
+        issued.unwrap().unwrap().secret
     }
 
     pub(crate) async fn send(

@@ -156,7 +156,7 @@ async fn a_session_ends_with_its_logout_its_key_and_its_server() {
     let key = api.key(KeyClass::App, &[Right::Read], &["demo"]);
     let cookie = session(&api, &key).await;
     read(&api, &cookie).await.of(200);
-    api.keyring.revoke(key.id(), Timestamp::EPOCH).unwrap();
+    api.keyring.revoke(key.id(), Timestamp::EPOCH).await.unwrap();
     read(&api, &cookie).await.of(401);
     let cookie = session(&api, &api.local).await;
     let access =

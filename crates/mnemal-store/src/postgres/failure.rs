@@ -59,7 +59,10 @@ fn classify(code: &SqlState) -> (ErrorKind, &'static str) {
         }
         SqlState::DISK_FULL => return (ErrorKind::Unavailable, "the disk of the database is full"),
         SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_COLUMN => {
-            return (ErrorKind::Unsupported, "the database lacks a table of this version: migrate it");
+            return (
+                ErrorKind::Unsupported,
+                "the database lacks a table of this version: run `mnemal database migrate`",
+            );
         }
         SqlState::INSUFFICIENT_PRIVILEGE => {
             return (ErrorKind::Invalid, "the user of the database may not do this");

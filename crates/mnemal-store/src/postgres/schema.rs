@@ -46,7 +46,8 @@ pub(super) const TABLES: [&str; 29] = [
 const REGISTRY: &str = "
 create table if not exists mnemal_schema (
   one smallint primary key check (one = 1),
-  version bigint not null
+  version bigint not null,
+  installation bytea
 );
 insert into mnemal_schema (one, version) values (1, 0) on conflict (one) do nothing;
 ";
@@ -60,7 +61,14 @@ const MIGRATIONS: [&str; 1] = [FIRST];
 const FIRST: &str = "
 create table directory (
   name text collate \"C\" primary key,
-  space_id bigint not null unique
+  space_id bigint not null unique,
+  marker text collate \"C\"
+);
+
+create table document (
+  name text collate \"C\" primary key,
+  version bigint not null,
+  body text collate \"C\" not null
 );
 
 create table space (
@@ -372,6 +380,24 @@ pub(super) async fn migrate(connection: &mut Connection) -> Result<()> {
     migrated
 }
 
+/// Returns the statements that a migration would run, each step as one text; none for a database of this version.
+///
+/// # Errors
+/// `Unsupported` for a newer version.
+pub(super) async fn plan(connection: &Connection) -> Result<Vec<String>> {
+    let found = version(connection).await?;
+    if found > SCHEMA_VERSION {
+        admit(found)?;
+    }
+    let done = usize::try_from(found).unwrap_or_default();
+    let mut plan: Vec<String> = MIGRATIONS.iter().skip(done).map(|step| (*step).to_owned()).collect();
+    if done == 0 {
+        plan.insert(0, REGISTRY.to_owned());
+        plan.push(policies());
+    }
+    Ok(plan)
+}
+
 async fn steps(connection: &mut Connection) -> Result<()> {
     let found = number(&connection.texts(LOCK).await?)?;
     let admitted = admit(found);
@@ -396,25 +422,29 @@ async fn steps(connection: &mut Connection) -> Result<()> {
 /// # Errors
 /// `Unsupported` for another one, or none.
 pub(super) async fn check(connection: &Connection) -> Result<()> {
-    let found = match connection.texts(VERSION).await {
-        Ok(texts) => number(&texts)?,
-        Err(error) if error.kind() == ErrorKind::Unsupported => 0,
-        Err(error) => return Err(error),
-    };
-    admit(found)
+    admit(version(connection).await?)
+}
+
+/// Returns the version of a database; 0 for one without tables.
+async fn version(connection: &Connection) -> Result<i64> {
+    match connection.texts(VERSION).await {
+        Ok(texts) => number(&texts),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(0),
+        Err(error) => Err(error),
+    }
 }
 
 fn admit(found: i64) -> Result<()> {
     let what = match found {
         SCHEMA_VERSION => return Ok(()),
-        0 => "the database has no tables of mnemal: migrate it first".to_owned(),
+        0 => "the database has no tables of mnemal: make them with `mnemal database migrate`".to_owned(),
         _ if found > SCHEMA_VERSION => {
             format!(
                 "the database has schema version {found}, this program knows {SCHEMA_VERSION}: use a newer one"
             )
         }
         _ => format!(
-            "the database has schema version {found}, this program needs {SCHEMA_VERSION}: migrate it"
+            "the database has schema version {found}, this program needs {SCHEMA_VERSION}: run `mnemal database migrate`"
         ),
     };
     Err(Error::new(ErrorKind::Unsupported, what))
@@ -437,7 +467,7 @@ mod tests {
             let start = format!("create table {table} (\n  space_id bigint ");
             assert!(all.contains(&start), "{table}");
         }
-        assert_eq!(all.matches("create table ").count(), TABLES.len() + 1, "and the directory");
+        assert_eq!(all.matches("create table ").count(), TABLES.len() + 2, "the directory and documents");
         for index in all.split("create index ").skip(1) {
             let (name, columns) = index.split_once('(').unwrap();
             assert!(columns.starts_with("space_id, "), "{name}");

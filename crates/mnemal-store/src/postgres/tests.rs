@@ -102,11 +102,12 @@ async fn a_space_that_is_removed_takes_its_rows_and_no_others() {
         store.close().await.unwrap();
         assert_eq!(store.head().await.unwrap_err().kind(), ErrorKind::Unavailable, "it is closed");
     }
-    let named = database.spaces().await.unwrap();
-    assert!(named.contains(&gone) && named.contains(&kept) && named.is_sorted());
+    let entry = |name: &SpaceId| (name.clone(), String::new());
+    let entries = database.entries().await.unwrap();
+    assert!(entries.contains(&entry(&gone)) && entries.contains(&entry(&kept)) && entries.is_sorted());
     assert!(database.remove(&gone).await.unwrap());
     assert!(!database.remove(&gone).await.unwrap());
-    assert!(!database.spaces().await.unwrap().contains(&gone));
+    assert!(!database.has(&gone).await.unwrap() && database.has(&kept).await.unwrap());
     assert_eq!(database.space(&gone).await.unwrap().head().await.unwrap(), Cursor::START);
     assert_eq!(database.space(&kept).await.unwrap().head().await.unwrap().count(), 1);
 }

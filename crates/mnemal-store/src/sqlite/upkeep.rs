@@ -53,11 +53,11 @@ impl SqliteStore {
         let (mut pause, mut waited) = (FIRST_PAUSE, Duration::ZERO);
         loop {
             if self.inner.driver.ask(|answer| Job::Checkpoint { answer }).await? {
-                return Ok(Scrub { truncated: true, residual });
+                return Ok(Scrub { truncated: true, residual, reaches_files: true });
             }
             if waited >= PATIENCE {
                 residual.push("the write-ahead log, which another reader holds".to_owned());
-                return Ok(Scrub { truncated: false, residual });
+                return Ok(Scrub { truncated: false, residual, reaches_files: true });
             }
             #[expect(
                 clippy::disallowed_methods,

@@ -83,8 +83,7 @@ impl Builder {
 
     /// Sets the inbox folder of this space from the settings, unless an inbox was given.
     #[cfg(all(feature = "inbox", feature = "sqlite"))]
-    pub(super) fn fill_inbox(&mut self, path: &Path) {
-        let space = path.file_stem().and_then(std::ffi::OsStr::to_str);
+    pub(super) fn fill_inbox(&mut self, space: Option<&str>) {
         if let (Slot::Empty, Some(space)) = (&self.inbox, space) {
             // Without an inbox the files wait, and `inbox_standing` reports that there is none.
             self.inbox = self.space_inbox(space).map_or(Slot::Empty, Slot::Filled);

@@ -58,7 +58,8 @@ impl ErasureReceipt {
             field(name, &count);
         }
         field("wal-checkpoint", &if erasure.truncated { "truncated" } else { "pending" });
-        field("verified", &erasure.verified);
+        field("verified", &erasure.verified());
+        field("grade", &erasure.grade.as_str());
         for place in &erasure.residual {
             field("residual", place);
         }

@@ -11,7 +11,7 @@ use mnemal_core::{
 use mnemal_events::{DOCUMENT, ErasedTexts, document_id};
 use mnemal_working::SubtreeStore;
 
-use super::Erasure;
+use super::{Erasure, ErasureGrade};
 use crate::engine::{Engine, MANY};
 use crate::memory::Memory;
 
@@ -100,8 +100,12 @@ impl Engine {
         // erasure is not verified.
         let is_name = |text: &usize| sought.get(*text).is_some_and(|text| erasing.is_name(text));
         let is_named = alive.range(..n_texts).any(is_name);
-        (done.truncated, done.verified) =
-            (scrub.truncated, stale.is_empty() && damaged.is_empty() && !is_named);
+        done.truncated = scrub.truncated;
+        done.grade = match stale.is_empty() && damaged.is_empty() && !is_named {
+            false => ErasureGrade::Found,
+            true if scrub.reaches_files => ErasureGrade::Verified,
+            true => ErasureGrade::Gone,
+        };
         done.residual = scrub.residual;
         let told =
             |remnant: &&Remnant| remnant.text < n_texts && (remnant.is_copy || stale.contains(&remnant.text));

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use super::{Finding, OK, WARN, finding};
-use crate::paths::SpacePaths;
 
 /// Network file systems, on which processes of two machines do not share memory. Source: the names in Linux.
 const NETWORK: [&str; 9] = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"];
 
 /// Warns of a network file system: the write-ahead log needs memory shared by all processes.
-pub(super) fn file_system(place: &SpacePaths) -> Finding {
-    let folder = place.file.parent().and_then(|folder| folder.canonicalize().ok());
+pub(super) fn file_system(file: &Path) -> Finding {
+    let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
     match folder.and_then(|folder| kind(&mounts, &folder)) {
         Some(kind) if NETWORK.contains(&kind.as_str()) => finding(
@@ -34,9 +33,9 @@ fn kind(mounts: &str, folder: &Path) -> Option<String> {
 }
 
 /// Lists copies that a restore, a recovery or a migration left in the space's folder: a forget does not reach them.
-pub(super) fn copies(place: &SpacePaths) -> Finding {
-    let name = place.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let folder = place.file.parent().and_then(|folder| std::fs::read_dir(folder).ok());
+pub(super) fn copies(file: &Path) -> Finding {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder = file.parent().and_then(|folder| std::fs::read_dir(folder).ok());
     let left = [".before-restore-", ".damaged-", ".restoring", ".recovering", ".bak"];
     let mut names: Vec<String> = folder
         .into_iter()

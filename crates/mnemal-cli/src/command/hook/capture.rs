@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use mnemal::events::{Cursor, LinePolicy, OwnHistory, Position};
@@ -43,7 +43,7 @@ pub(super) async fn run(
     // With the secondary spaces, because text injected from them is an echo too.
     let memory = crate::command::open(global, &Output::new(global)).await?;
     let taken = match transcript {
-        Some(transcript) => transcript.taken(&memory, settings, &place.file).await?,
+        Some(transcript) => transcript.taken(&memory, settings, &place).await?,
         None => told(&memory, settings, (host, &input.said)).await?,
     };
     // An error is reported after the remaining work.
@@ -92,8 +92,8 @@ impl Transcript {
     }
 
     /// Stores the part after the last position.
-    async fn taken(self, memory: &Memory, settings: &HookSettings, database: &Path) -> Result<Stored> {
-        let marks = MarkFile::of(&self.path, database)?;
+    async fn taken(self, memory: &Memory, settings: &HookSettings, place: &SpacePaths) -> Result<Stored> {
+        let marks = MarkFile::of(&self.path, place)?;
         let from = marks.read().position(head(memory).await?);
         let what = (self.format, options(self.path.display().to_string(), memory, settings));
         let reader = BufReader::with_capacity(1 << 18, self.file);

@@ -35,10 +35,9 @@ pub(super) async fn at_start(
     settings: &HookSettings,
     hooks: &Hooks,
 ) -> Result<Reply> {
-    let SpacePaths { file, .. } = SpacePaths::find_several(global)?;
     let memory = present(global).await?;
     let is_empty = match &memory {
-        Some(memory) if file.exists() => {
+        Some(memory) if SpacePaths::find_several(global)?.exists(global).await? => {
             memory.events().latest(&EventFilter::all(), NonZeroUsize::MIN).await?.is_empty()
         }
         _ => true,
@@ -97,7 +96,7 @@ async fn shaped(call: ContextCall, input: &Input, settings: &HookSettings) -> Re
 async fn present(global: &Global) -> Result<Option<Memory>> {
     let output = Output::new(global);
     let place = SpacePaths::find_several(global)?;
-    if place.file.exists() {
+    if place.exists(global).await? {
         return Ok(Some(command::open(global, &output).await?));
     }
     if place.data.is_none() {
@@ -108,7 +107,7 @@ async fn present(global: &Global) -> Result<Option<Memory>> {
         builder = builder.with_key(InstallationKey::new(key));
     }
     let nothing = builder.in_memory()?.memory(Scope::whole(place.space));
-    let memory = command::spaces(global)?.beside(&nothing, &place.others).await?;
+    let memory = command::spaces(global).await?.beside(&nothing, &place.others).await?;
     let reads_any = memory.admin().secondary().next().is_some();
     Ok(reads_any.then_some(memory))
 }

@@ -10,7 +10,7 @@ use mnemal::Timestamp;
 use mnemal::events::{Cursor, Position, Seq};
 use serde::{Deserialize, Serialize};
 
-use crate::paths;
+use crate::paths::{self, SpacePaths};
 
 /// The folder of these files.
 const FOLDER: &str = "hooks";
@@ -50,8 +50,8 @@ fn number(head: Cursor) -> u64 {
 pub(super) struct MarkFile(PathBuf);
 
 impl MarkFile {
-    pub(super) fn of(transcript: &Path, database: &Path) -> Result<Self> {
-        let both = format!("{}\n{}", transcript.display(), database.display());
+    pub(super) fn of(transcript: &Path, place: &SpacePaths) -> Result<Self> {
+        let both = format!("{}\n{}\n{}", transcript.display(), place.storage, place.space);
         let name = format!("{}.json", mnemal::types::path_fingerprint(&both));
         Ok(Self(paths::state_directory()?.join(FOLDER).join(name)))
     }

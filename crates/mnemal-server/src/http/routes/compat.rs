@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
             "kb_list",
             "/api/kb/always-on",
             "Spaces that are always on.",
-            (of::<Vec<KbForm>>, |call| Box::pin(async move { list(&call) })),
+            (of::<Vec<KbForm>>, |call| Box::pin(async move { list(&call).await })),
         )
         .whole(),
         Route::post(
@@ -202,8 +202,8 @@ fn by_path(call: Call) -> Result<Call, Problem> {
     inside(call, &name)
 }
 
-fn list(call: &Call) -> Result<Reply, Problem> {
-    let spaces = call.host.spaces.list()?.into_iter();
+async fn list(call: &Call) -> Result<Reply, Problem> {
+    let spaces = call.host.spaces.list().await?.into_iter();
     let on = spaces.filter(|entry| entry.always_on == AlwaysOn::Yes && call.principal.knows(&entry.space));
     of_all(call)?;
     let forms = on.map(|entry| KbForm {
@@ -222,7 +222,7 @@ async fn ingest(call: Call) -> Result<Reply, Problem> {
     // A space into which texts are ingested becomes always-on; a call for one user must not decide that for the others.
     if call.user.is_none() {
         call.memory_or_new().await?;
-        call.host.spaces.set_always_on(&call.space()?, AlwaysOn::Yes)?;
+        call.host.spaces.set_always_on(&call.space()?, AlwaysOn::Yes).await?;
     }
     Box::pin(work::begin_ingest(&call, form)).await
 }

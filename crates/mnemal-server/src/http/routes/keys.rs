@@ -19,14 +19,14 @@ pub(super) fn routes() -> Vec<Route> {
             "key_list",
             "/v1/keys",
             "All keys, oldest first.",
-            (of::<KeysForm>, |call| Box::pin(async move { list(&call) })),
+            (of::<KeysForm>, |call| Box::pin(async move { list(&call).await })),
         )
         .right(Right::Admin),
         Route::post(
             "key_create",
             "/v1/keys",
             "Makes a key; it is shown this once.",
-            (of::<NewKeyForm>, of::<IssuedForm>, |call| Box::pin(async move { create(&call) })),
+            (of::<NewKeyForm>, of::<IssuedForm>, |call| Box::pin(async move { create(&call).await })),
         )
         .right(Right::Admin)
         .status(201),
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
             "key_revoke",
             "/v1/keys/{id}",
             "Ends a key for good.",
-            (of::<KeyForm>, |call| Box::pin(async move { revoke(&call) })),
+            (of::<KeyForm>, |call| Box::pin(async move { revoke(&call).await })),
         )
         .method(Method::DELETE)
         .right(Right::Admin),
@@ -65,12 +65,12 @@ struct NewKeyForm {
     expires_at: Option<String>,
 }
 
-fn list(call: &Call) -> Result<Reply, Problem> {
-    let keys = call.host.access.keyring.list()?;
+async fn list(call: &Call) -> Result<Reply, Problem> {
+    let keys = call.host.access.keyring.list().await?;
     Reply::ok(&KeysForm::from(keys.as_slice()))
 }
 
-fn create(call: &Call) -> Result<Reply, Problem> {
+async fn create(call: &Call) -> Result<Reply, Problem> {
     let form: NewKeyForm = call.body()?;
     let class = form.class.as_deref().map_or(Some(KeyClass::App), KeyClass::from_name);
     let right = |name: &String| {
@@ -86,11 +86,11 @@ fn create(call: &Call) -> Result<Reply, Problem> {
         expires_at: call.time_ahead("expires_at", form.expires_at.as_deref())?,
         name: form.name,
     };
-    let issued = call.host.access.keyring.create(new, call.host.now())?;
+    let issued = call.host.access.keyring.create(new, call.host.now()).await?;
     Reply::created(&IssuedForm::from(&issued))
 }
 
-fn revoke(call: &Call) -> Result<Reply, Problem> {
-    let entry = call.host.access.keyring.revoke(&KeyId::new(call.name(0))?, call.host.now())?;
+async fn revoke(call: &Call) -> Result<Reply, Problem> {
+    let entry = call.host.access.keyring.revoke(&KeyId::new(call.name(0))?, call.host.now()).await?;
     Reply::ok(&KeyForm::from(&entry))
 }

@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
             "login",
             "/v1/login",
             "Begins the session of a browser, with a one-time code or a key; the answer sets a cookie.",
-            (of::<LoginForm>, of::<CallerForm>, |call| Box::pin(async move { log_in(&call) })),
+            (of::<LoginForm>, of::<CallerForm>, |call| Box::pin(async move { log_in(&call).await })),
         )
         .needs(Authorization::Nothing),
         Route::get(
@@ -110,7 +110,7 @@ impl From<&Principal> for CallerForm {
     }
 }
 
-fn log_in(call: &Call) -> Result<Reply, Problem> {
+async fn log_in(call: &Call) -> Result<Reply, Problem> {
     let form: LoginForm = call.body()?;
     let (browsers, now) = (&call.host.browsers, call.host.clock.monotonic());
     let credential = match (form.code, form.key) {
@@ -124,7 +124,7 @@ fn log_in(call: &Call) -> Result<Reply, Problem> {
         }
         _ => return Err(Problem::invalid("body: either a code or a key is meant")),
     };
-    let principal = call.host.principal_of(&credential)?;
+    let principal = call.host.principal_of(&credential).await?;
     let token = browsers.begin(credential, now)?;
     let mut reply = Reply::ok(&CallerForm::from(&principal))?;
     reply.headers.insert(header::SET_COOKIE, call.cookie.set(&token)?);

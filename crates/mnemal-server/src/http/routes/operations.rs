@@ -28,7 +28,7 @@ pub(super) fn routes() -> Vec<Route> {
             "health_ready",
             "/health/ready",
             "Whether spaces can be read and written.",
-            (of::<StatusForm>, |call| Box::pin(async move { ready(&call) })),
+            (of::<StatusForm>, |call| Box::pin(async move { ready(&call).await })),
         )),
         open(Route::get(
             "version",
@@ -83,9 +83,9 @@ struct VersionForm {
     version: &'static str,
 }
 
-fn ready(call: &Call) -> Result<Reply, Problem> {
-    // Ready means that the folder of the spaces can be read.
-    call.host.spaces.list()?;
+async fn ready(call: &Call) -> Result<Reply, Problem> {
+    // Ready means that the folder of the spaces can be read, or their database.
+    call.host.spaces.always_on().await?;
     let sees = sees_health(&call.principal);
     Reply::ok(&StatusForm {
         status: "ok",

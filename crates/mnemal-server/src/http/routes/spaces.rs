@@ -2,7 +2,7 @@
 
 use hyper::{Method, StatusCode};
 use mnemal::admin::{AlwaysOn, SpaceEntry};
-use mnemal_core::{HealthReport, SpaceId, Status};
+use mnemal_core::{ErrorKind, HealthReport, SpaceId, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
             "space_list",
             "/v1/spaces",
             "The spaces that the key may read, by name.",
-            (of::<SpacesForm>, |call| Box::pin(async move { list(&call) })),
+            (of::<SpacesForm>, |call| Box::pin(async move { list(&call).await })),
         ),
         Route::post(
             "space_create",
@@ -33,13 +33,13 @@ pub(super) fn routes() -> Vec<Route> {
             "space_get",
             "/v1/spaces/{space}",
             "What a list shows of it.",
-            (of::<SpaceForm>, |call| Box::pin(async move { get(&call) })),
+            (of::<SpaceForm>, |call| Box::pin(async move { get(&call).await })),
         ),
         Route::post(
             "space_set",
             "/v1/spaces/{space}",
             "Changes what is set of it.",
-            (of::<SetSpaceForm>, of::<SpaceForm>, |call| Box::pin(async move { change(&call) })),
+            (of::<SetSpaceForm>, of::<SpaceForm>, |call| Box::pin(async move { change(&call).await })),
         )
         .whole()
         .method(Method::PATCH),
@@ -183,14 +183,17 @@ fn layers(report: &HealthReport) -> Vec<LayerForm> {
     report.parts.iter().map(form).collect()
 }
 
-fn list(call: &Call) -> Result<Reply, Problem> {
-    let spaces = call.host.spaces.list()?.into_iter().filter(|entry| call.principal.knows(&entry.space));
+async fn list(call: &Call) -> Result<Reply, Problem> {
+    let spaces =
+        call.host.spaces.list().await?.into_iter().filter(|entry| call.principal.knows(&entry.space));
     Reply::ok(&SpacesForm { items: spaces.map(SpaceForm::from).collect() })
 }
 
-fn entry(call: &Call, space: &SpaceId) -> Result<SpaceForm, Problem> {
-    let found = call.host.spaces.list()?.into_iter().find(|entry| entry.space == *space);
-    found.map(SpaceForm::from).ok_or_else(|| no_space(space.as_str()))
+async fn entry(call: &Call, space: &SpaceId) -> Result<SpaceForm, Problem> {
+    match call.host.spaces.entry(space).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(no_space(space.as_str())),
+        found => Ok(found?.into()),
+    }
 }
 
 async fn create(call: Call) -> Result<Reply, Problem> {
@@ -199,38 +202,38 @@ async fn create(call: Call) -> Result<Reply, Problem> {
     if !call.principal.knows(&space) {
         return Err(Problem::new("right_missing", "the key is not bound to this space"));
     }
-    let is_known = call.host.spaces.list()?.iter().any(|entry| entry.space == space);
+    let is_known = call.host.spaces.contains(&space).await?;
     drop(call.host.open_or_create(&space).await?);
-    set(&call, &space, form.always_on, form.consolidate_interval_mins)?;
+    set(&call, &space, form.always_on, form.consolidate_interval_mins).await?;
     let status = if is_known { StatusCode::OK } else { StatusCode::CREATED };
-    Reply::json(status, &entry(&call, &space)?)
+    Reply::json(status, &entry(&call, &space).await?)
 }
 
 /// Sets the given fields; omitted fields stay unchanged.
-fn set(call: &Call, space: &SpaceId, is_on: Option<bool>, mins: Option<u32>) -> Result<(), Problem> {
+async fn set(call: &Call, space: &SpaceId, is_on: Option<bool>, mins: Option<u32>) -> Result<(), Problem> {
     if let Some(is_on) = is_on {
-        call.host.spaces.set_always_on(space, if is_on { AlwaysOn::Yes } else { AlwaysOn::No })?;
+        call.host.spaces.set_always_on(space, if is_on { AlwaysOn::Yes } else { AlwaysOn::No }).await?;
         call.host.always_on_has_changed();
     }
     if let Some(mins) = mins {
-        call.host.spaces.set_consolidate_interval(space, mins)?;
+        call.host.spaces.set_consolidate_interval(space, mins).await?;
     }
     Ok(())
 }
 
-fn get(call: &Call) -> Result<Reply, Problem> {
-    Reply::ok(&entry(call, &call.space()?)?)
+async fn get(call: &Call) -> Result<Reply, Problem> {
+    Reply::ok(&entry(call, &call.space()?).await?)
 }
 
-fn change(call: &Call) -> Result<Reply, Problem> {
+async fn change(call: &Call) -> Result<Reply, Problem> {
     let (form, space): (SetSpaceForm, SpaceId) = (call.body()?, call.space()?);
-    set(call, &space, form.always_on, form.consolidate_interval_mins)?;
-    Reply::ok(&entry(call, &space)?)
+    set(call, &space, form.always_on, form.consolidate_interval_mins).await?;
+    Reply::ok(&entry(call, &space).await?)
 }
 
 async fn remove(call: Call) -> Result<Reply, Problem> {
     let (query, space): (RemoveQuery, SpaceId) = (call.query()?, call.space()?);
-    let gone = entry(&call, &space)?;
+    let gone = entry(&call, &space).await?;
     if query.confirm.as_deref() != Some(space.as_str()) {
         return Err(Problem::new("confirmation_required", "there is no undo")
             .hint("Say the name of the space again: `?confirm=NAME`."));
@@ -253,7 +256,7 @@ async fn stats(call: Call) -> Result<Reply, Problem> {
         consolidations: held.insights.len() as u64,
         quarantined: stats.quarantined,
         erased: stats.erased,
-        bytes: entry(&call, &call.space()?)?.bytes,
+        bytes: entry(&call, &call.space()?).await?.bytes,
         layers: layers(&health),
     })
 }

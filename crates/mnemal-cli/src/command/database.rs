@@ -1,0 +1,56 @@
+//! The database of PostgreSQL that holds the spaces: connection and migration.
+
+use anyhow::Result;
+use mnemal::Error;
+use mnemal::admin::{PostgresDatabase, PostgresOptions};
+use serde::Serialize;
+
+use crate::args::{Database, Global};
+use crate::config;
+use crate::output::Output;
+use crate::paths::SpacePaths;
+use crate::storage::{DatabaseAddress, Storage};
+
+/// Connects with the settings.
+///
+/// # Errors
+/// As [`PostgresDatabase::connect_with`].
+pub(super) async fn connect(address: &DatabaseAddress, global: &Global) -> Result<PostgresDatabase> {
+    let options = PostgresOptions { connections: config::database(global)?.pool };
+    Ok(PostgresDatabase::connect_with(address.expose(), options).await?)
+}
+
+#[derive(Serialize)]
+struct MigrateForm {
+    database: String,
+    /// Whether the tables are those of this version now.
+    migrated: bool,
+    /// The steps, with `--plan`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<String>,
+}
+
+/// Runs a subcommand.
+pub(super) async fn run(global: &Global, call: &Database, output: &Output) -> Result<u8> {
+    let Database::Migrate { plan } = call;
+    let Storage::Database(address) = SpacePaths::find_several(global)?.storage else {
+        let what = "no database is named: set MNEMAL_DB, `storage.url` or --db to postgres://USER@HOST/NAME";
+        return Err(Error::invalid(what).into());
+    };
+    let steps = PostgresDatabase::plan(address.expose()).await?;
+    if *plan {
+        let form = MigrateForm { database: address.to_string(), migrated: steps.is_empty(), steps };
+        output.answer(&form, || match form.migrated {
+            true => format!("{address} has the tables of this version"),
+            false => form.steps.concat(),
+        })?;
+        return Ok(0);
+    }
+    PostgresDatabase::migrate(address.expose()).await?;
+    let form = MigrateForm { database: address.to_string(), migrated: true, steps: Vec::new() };
+    output.answer(&form, || match steps.is_empty() {
+        true => format!("{address} had the tables of this version already"),
+        false => format!("{address} has the tables of this version now"),
+    })?;
+    Ok(0)
+}
