@@ -19,6 +19,7 @@ pub mod evidence;
 pub mod metric;
 pub mod paired;
 pub mod plain;
+pub mod postgres;
 pub mod preferences;
 pub mod replay;
 pub mod score;

@@ -19,6 +19,7 @@ pub mod questions;
 pub mod rebuild;
 pub mod receipts;
 pub mod servers;
+pub mod shared;
 pub mod undo;
 
 mod calls;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::command::Line;
-use crate::versus;
+use crate::{postgres, versus};
 
 /// Every figure with one line of help; its program is `bench-<name>`.
 const BENCHES: &[(&str, &str)] = &[
@@ -30,6 +30,7 @@ const BENCHES: &[(&str, &str)] = &[
         "peers",
         "mnemal beside SQLite FTS5, LanceDB, Chroma, LangGraph and Mem0, which it installs below target/peers",
     ),
+    ("postgres", "spaces in a PostgreSQL, which is started for it, beside spaces in files"),
     ("recall", "recall and nDCG of retrieval over labelled conversations"),
     ("secrets", "made-up secrets that pass the rules, and what is taken for one in conversations"),
     ("vectors", "the three indexes of vectors beside each other: recall, time, memory, construction"),
@@ -54,6 +55,8 @@ const TRANSFORMER: &str = "--embedder";
 /// The argument that requests the shipped build, whose speed counts.
 const DIST: &str = "--dist";
 
+/// The bench that needs a database of PostgreSQL, which is started for it.
+const DATABASE: &str = "postgres";
 /// The bench that calls an endpoint; the client is compiled in only for it.
 const ENDPOINT: &str = "model";
 
@@ -73,6 +76,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             Ok(())
         }
         Some((name, rest)) if name == VERSUS.0 => versus::run(root, rest),
+        Some((name, rest)) if name == DATABASE => {
+            let server = postgres::Server::new(root)?;
+            program(name, rest)?.arg("--database").arg(server.address()).run(root)
+        }
         Some((name, rest)) => program(name, rest)?.run(root),
     }
 }

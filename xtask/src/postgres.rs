@@ -35,12 +35,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     if !is_there(root, "python3")? {
         return Ok(());
     }
-    let home = target(root)?.join("clients").join("postgres");
-    let found = python(root, &root.join(PACKAGES), &home).and_then(|interpreter| {
-        let folder = Line::new(&interpreter, &["-c", FIND]).read(root)?;
-        Ok(PathBuf::from(folder.trim()))
-    });
-    let programs = match found {
+    let programs = match programs(root) {
         Ok(programs) => programs,
         Err(error) if std::env::var_os("CI").is_some() => return Err(error),
         Err(error) => {
@@ -76,9 +71,17 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     tests.with("MNEMAL_TEST_POSTGRES", &server.address()).run(root)
 }
 
-/// A running server with an empty database; dropping it ends it and removes its files.
+/// Installs the server below the target folder, and returns the folder of its programs.
+fn programs(root: &Path) -> Result<PathBuf> {
+    let home = target(root)?.join("clients").join("postgres");
+    let interpreter = python(root, &root.join(PACKAGES), &home)?;
+    let folder = Line::new(&interpreter, &["-c", FIND]).read(root)?;
+    Ok(PathBuf::from(folder.trim()))
+}
+
+/// A running server with empty databases; dropping it ends it and removes its files.
 #[derive(Debug)]
-struct Server {
+pub(crate) struct Server {
     root: PathBuf,
     programs: PathBuf,
     folder: PathBuf,
@@ -87,6 +90,11 @@ struct Server {
 }
 
 impl Server {
+    /// Installs and starts a server.
+    pub(crate) fn new(root: &Path) -> Result<Self> {
+        Self::start(root, &programs(root)?)
+    }
+
     fn start(root: &Path, programs: &Path) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("mnemal-postgres-{}", std::process::id()));
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -139,7 +147,7 @@ impl Server {
     }
 
     /// The address for the tests.
-    fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         format!("postgres://{OWNER}@127.0.0.1:{}/{}", self.port, DATABASES[0])
     }
 }

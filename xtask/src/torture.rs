@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::clients;
 use crate::command::Line;
+use crate::{clients, postgres};
 
 /// Every program with one line of help.
 const PROGRAMMES: &[(&str, &str)] = &[
@@ -27,6 +27,10 @@ const PROGRAMMES: &[(&str, &str)] = &[
         "poison",
         "attack conversations: nothing but the user's words becomes the user's will, and no text leaves its fence",
     ),
+    (
+        "postgres-kill",
+        "processes of a PostgreSQL are killed while two servers write: nothing lost, nothing twice",
+    ),
     ("powercut", "the power is cut, with torn writes"),
     ("prefix", "what was believed at a moment is what a space believes that was told nothing since"),
     ("processes", "eight processes on one file, one killed every second"),
@@ -40,8 +44,12 @@ const PROGRAMMES: &[(&str, &str)] = &[
         "taking",
         "large histories of other programs are read in little memory, and by processes that are killed",
     ),
+    ("two-servers", "what one server over PostgreSQL stores is in the next answer of the other"),
     ("undo", "decisions are taken back in any order: nothing is left of them"),
 ];
+
+/// The programs that need a database of PostgreSQL, which is started for them.
+const WITH_DATABASE: [&str; 2] = ["postgres-kill", "two-servers"];
 
 /// The programs that are scripts, with their lines of help.
 const HTTP: (&str, &str) =
@@ -61,6 +69,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         }
         Some((name, rest)) if name == HTTP.0 => clients::fuzz(root, rest),
         Some((name, rest)) if name == DOORS.0 => clients::doors(root, rest),
+        Some((name, rest)) if WITH_DATABASE.contains(&name.as_str()) => {
+            let server = postgres::Server::new(root)?;
+            program(name, rest)?.arg("--database").arg(server.address()).run(root)
+        }
         Some((name, rest)) => program(name, rest)?.run(root),
     }
 }

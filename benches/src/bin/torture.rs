@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
     Order, corrupt, dream, erase, formats, fuzz, histories, history, inbox, io, kill, lies, poison, powercut,
-    prefix, processes, questions, rebuild, receipts, servers, undo,
+    prefix, processes, questions, rebuild, receipts, servers, shared, undo,
 };
 use serde::Serialize;
 
@@ -31,6 +31,9 @@ struct Args {
     /// Stop after this many minutes.
     #[arg(long, default_value_t = 10)]
     minutes: u64,
+    /// Address of the database, for the programs with several servers.
+    #[arg(long)]
+    database: Option<String>,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -49,6 +52,7 @@ enum Name {
     Io,
     Kill,
     Lies,
+    PostgresKill,
     Powercut,
     Prefix,
     Processes,
@@ -56,6 +60,7 @@ enum Name {
     ServerProcesses,
     Receipts,
     Taking,
+    TwoServers,
     Undo,
 }
 
@@ -80,13 +85,16 @@ impl Name {
             // Source of the last two: the target of the product, 1,000 contexts and 1,000 decisions.
             Self::Kill | Self::Receipts | Self::Undo => 1_000,
             // Source: the target of the product, 10,000 operations.
-            Self::Processes | Self::Rebuild | Self::ServerProcesses => 10_000,
+            Self::Processes | Self::Rebuild | Self::ServerProcesses | Self::TwoServers => 10_000,
+            // Source: own choice, some minutes.
+            Self::PostgresKill => 200,
             Self::Asking => 1_000_000,
         }
     }
 
     /// Runs the program, prints its report, and returns whether it is clean.
-    fn run(self, order: &Order, form: Form) -> Result<bool> {
+    fn run(self, order: &Order, database: Option<&str>, form: Form) -> Result<bool> {
+        let named = || database.context("name a database: --database postgres://USER@HOST/NAME");
         let report = match self {
             Self::Erase => {
                 let report = erase::run(order)?;
@@ -117,11 +125,13 @@ impl Name {
             Self::Io => io::run(order),
             Self::Kill => kill::run(order),
             Self::Lies => lies::run(order),
+            Self::PostgresKill => shared::postgres_kill(order, named()?),
             Self::Powercut => powercut::run(order),
             Self::Prefix => prefix::run(order),
             Self::Processes => processes::run(order),
             Self::Rebuild => rebuild::run(order),
             Self::ServerProcesses => servers::run(order),
+            Self::TwoServers => shared::two_servers(order, named()?),
             Self::Undo => undo::run(order),
         }?;
         form.print(&report)?;
@@ -172,6 +182,7 @@ fn main() -> Result<ExitCode> {
     let program = std::env::current_exe().context("this program does not know where it is")?;
     let (runs, time) = (args.runs.unwrap_or(args.name.runs()), Duration::from_secs(args.minutes * 60));
     let order = Order { runs, first: args.first, seed: args.seed, time, program };
-    let is_clean = args.name.run(&order, if args.json { Form::Json } else { Form::Human })?;
+    let is_clean =
+        args.name.run(&order, args.database.as_deref(), if args.json { Form::Json } else { Form::Human })?;
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

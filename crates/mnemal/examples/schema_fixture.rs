@@ -62,7 +62,7 @@ async fn talk(memory: &Memory, clock: &ManualClock) -> Result<()> {
     }
     let secret = secret.expect("there was a last question");
     let erased = memory.forget(Selector::Events(vec![secret])).await?;
-    assert!(erased.verified, "{:?}", erased.residual);
+    assert!(erased.verified(), "{:?}", erased.residual);
     Ok(())
 }
 

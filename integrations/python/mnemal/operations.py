@@ -210,6 +210,7 @@ Erasure = TypedDict('Erasure', {
     "events": 'int',
     "expires_at": 'str | None',
     "files": 'int',
+    "grade": 'str',
     "ids": 'list[str]',
     "learnings_invalidated": 'int',
     "receipt": 'str | None',

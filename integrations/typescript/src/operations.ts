@@ -356,6 +356,8 @@ export interface Erasure {
   expires_at?: string | null;
   /** Copies of files. */
   files: number;
+  /** `verified`; `gone` where no row holds them and the files of the database are out of reach; `found`, or `unsearched`. */
+  grade: string;
   /** The events concerned. */
   ids: Array<string>;
   /** Memories that rested on them alone. */

@@ -9,6 +9,8 @@ use serde::Serialize;
 use crate::args::{Global, Space};
 use crate::confirm::agreed;
 use crate::output::Output;
+use crate::paths::SpacePaths;
+use crate::storage::Storage;
 
 #[derive(Serialize)]
 struct EntryForm {
@@ -65,7 +67,7 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
             } else {
                 spaces.create(&space, AlwaysOn::No).await?
             });
-            show(&spaces, &space, output).await?;
+            show(&spaces, &space, global, output).await?;
         }
         Space::Trust { name } => {
             let space = SpaceId::new(name)?;
@@ -76,7 +78,7 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
             let form = TrustForm { space: space.to_string(), trusted: true };
             output.answer(&form, || format!("this project chooses the space {space}"))?;
         }
-        Space::Show { name } => show(&spaces, &SpaceId::new(name)?, output).await?,
+        Space::Show { name } => show(&spaces, &SpaceId::new(name)?, global, output).await?,
         Space::Set { name, always_on, no_always_on, consolidate_interval, owner, no_owner } => {
             let space = SpaceId::new(name)?;
             if no_owner || !owner.is_empty() {
@@ -88,7 +90,7 @@ pub(super) async fn run(global: &Global, call: Space, output: &Output) -> Result
             if always_on || no_always_on {
                 spaces.set_always_on(&space, if always_on { AlwaysOn::Yes } else { AlwaysOn::No }).await?;
             }
-            show(&spaces, &space, output).await?;
+            show(&spaces, &space, global, output).await?;
         }
         Space::Rm { name } => remove(&spaces, &SpaceId::new(name)?, global, output).await?,
     }
@@ -123,11 +125,21 @@ fn row(form: &EntryForm) -> String {
     let always_on = if form.always_on { "  always on" } else { "" };
     let owner =
         if form.owner.is_empty() { String::new() } else { format!("  owner {}", form.owner.join(", ")) };
-    format!("{:<40} {:>9} KiB{always_on}{owner}", form.space, form.bytes / 1_024)
+    // A database that many spaces share has no size of one.
+    let size = if form.bytes == 0 { String::new() } else { format!("{} KiB", form.bytes / 1_024) };
+    format!("{:<40} {size:>13}{always_on}{owner}", form.space).trim_end().to_owned()
 }
 
-async fn show(spaces: &Spaces, space: &SpaceId, output: &Output) -> Result<()> {
-    let form = ReportForm::from(&spaces.show(space).await?);
+/// Returns a database and its size, where it has one.
+pub(super) fn database_line(database: &str, bytes: u64) -> String {
+    if bytes == 0 { database.to_owned() } else { format!("{database} ({} KiB)", bytes / 1_024) }
+}
+
+async fn show(spaces: &Spaces, space: &SpaceId, global: &Global, output: &Output) -> Result<()> {
+    let mut form = ReportForm::from(&spaces.show(space).await?);
+    if let Storage::Database(address) = SpacePaths::find_several(global)?.storage {
+        form.database = address.to_string();
+    }
     output.answer(&form, || text(&form))
 }
 
@@ -195,7 +207,7 @@ fn text(form: &ReportForm) -> String {
     };
     let rows = [
         ("space", form.entry.space.clone()),
-        ("database", format!("{} ({} KiB)", form.database, form.entry.bytes / 1_024)),
+        ("database", database_line(&form.database, form.entry.bytes)),
         ("owner", owner),
         ("always on", always_on.to_owned()),
         ("cycles", format!("every {} minutes", form.entry.consolidate_interval_mins)),

@@ -192,7 +192,7 @@ fn layer(part: &Health) -> LayerReport {
 fn text(report: &StatusReport) -> String {
     let mut lines = vec![
         format!("space       {}", report.space),
-        format!("database    {} ({} KiB)", report.database, report.bytes / 1_024),
+        format!("database    {}", super::space::database_line(&report.database, report.bytes)),
         format!("events      {} in {} conversations", report.events, report.sessions),
         format!("notes       {}", report.notes),
     ];
