@@ -107,14 +107,22 @@ export function useLoad<T>(request: (() => Promise<T>) | undefined, inputs: unkn
 }
 
 /** A page of a list. */
-interface PageOf<T> {
+export interface PageOf<T> {
   items: T[];
   next_cursor?: string | null;
   gaps?: Gap[];
 }
 
+/** A list as far as it is loaded. */
+export interface Pages<T> extends Load<PageOf<T>> {
+  items: T[] | undefined;
+  gaps: Gap[];
+  /** Loads the next page, if there is one. */
+  loadMore: (() => Promise<void>) | undefined;
+}
+
 /** Loads a list page by page. */
-export function usePages<T>(request: ((cursor?: string) => Promise<PageOf<T>>) | undefined, inputs: unknown[]) {
+export function usePages<T>(request: ((cursor?: string) => Promise<PageOf<T>>) | undefined, inputs: unknown[]): Pages<T> {
   const [more, setMore] = useState<PageOf<T>[]>([]);
   const [error, setError] = useState<Refusal>();
   const first = useLoad(request && (() => request()), inputs);

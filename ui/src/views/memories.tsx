@@ -3,10 +3,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Caller, Erasure, Memory } from '../../../integrations/typescript/src/operations';
-import { api, canConfirm, confirm, useLoad, usePages } from '../api';
+import { api, canConfirm, confirm, useLoad } from '../api';
 import { Forget, Proof } from '../forget';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Problem, Select, Status, Time, Trust } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Select, Status, Time, Trust } from '../parts';
+import { PAGE, Rows, useRows } from '../list';
 import { RecordLink } from '../record';
 import { setParams } from '../route';
 
@@ -18,8 +19,6 @@ const STATUSES: Array<[string, string]> = [
   ['', 'active'], ['candidate', 'to review'], ['archived', 'archived'], ['superseded', 'superseded'],
   ['rejected', 'rejected'], ['expired', 'expired'], ['all', 'all'],
 ];
-/** Memories of a page. */
-const PAGE = 50;
 
 export function Memories({ space, params, tick, caller }: View) {
   const [kind, status, q] = ['kind', 'status', 'q'].map((name) => params.get(name) ?? '') as [string, string, string];
@@ -27,9 +26,10 @@ export function Memories({ space, params, tick, caller }: View) {
   const [text, setText] = useState(q);
   const [done, setDone] = useState({ id: '', words: '' });
   useEffect(() => setText(q), [q]);
-  const list = usePages<Memory>(
+  const list = useRows<Memory>(
     (cursor) => api.memoryList(space, { kind, status, q, cursor, limit: PAGE }),
-    [space, kind, status, q, tick],
+    [space, kind, status, q],
+    tick,
   );
   return (
     <>
@@ -50,27 +50,22 @@ export function Memories({ space, params, tick, caller }: View) {
       <Gaps gaps={list.gaps} />
       <div class={`master ${chosen ? 'has-detail' : ''}`}>
         <section aria-label="List">
-          <Problem error={list.error} again={list.reload} />
-          {list.items?.length === 0 && (
-            <Empty>
-              No memory fits. Agents store them, and so do you: <code>mnemal -s {space} remember "…"</code>
-            </Empty>
-          )}
-          <ul class="list rows">
-            {list.items?.map((memory) => (
-              <li key={memory.id}>
-                <button type="button" class="row-button" aria-current={memory.id === chosen}
-                  onClick={() => setParams({ id: memory.id })}>
-                  <span class="said">{memory.content}</span>
-                  <span class="meta">
-                    <Trust trust={memory.trust} /> {memory.kind}
-                    {memory.status !== 'active' && <Status status={memory.status} />} · <Time at={memory.occurred_at} />
-                  </span>
-                </button>
-              </li>
-            ))}
-          </ul>
-          {list.loadMore && <Action work={list.loadMore}>More</Action>}
+          <Rows rows={list} name="Memories" chosen={chosen} choose={(memory) => setParams({ id: memory.id })}
+            empty={
+              <Empty>
+                No memory fits. Agents store them, and so do you: <code>mnemal -s {space} remember "…"</code>
+              </Empty>
+            }>
+            {(memory) => (
+              <>
+                <span class="said">{memory.content}</span>
+                <span class="meta">
+                  <Trust trust={memory.trust} /> {memory.kind}
+                  {memory.status !== 'active' && <Status status={memory.status} />} · <Time at={memory.occurred_at} />
+                </span>
+              </>
+            )}
+          </Rows>
         </section>
         {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} caller={caller}
           done={done.id === chosen ? done.words : ''}
