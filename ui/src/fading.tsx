@@ -118,7 +118,7 @@ function Curve({ memory, decay }: { memory: Memory; decay: Decay }) {
         {isAtLeast ? (
           <>It has its least weight since <Time at={iso(floor)} />.</>
         ) : (
-          <>It reaches its least weight, {decay.floor.toFixed(2)}, <Time at={iso(floor)} />.</>
+          <>It reaches its least weight, {decay.floor.toFixed(2)}, on <Time at={iso(floor)} />.</>
         )}{' '}
         It keeps that weight until you say it again or reject it
         {ends !== undefined && <>, and no longer holds from <Time at={memory.expires_at} /></>}.

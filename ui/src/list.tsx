@@ -285,6 +285,9 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
       </>
     );
   }
+  const span = Math.min(SPAN, count - start);
+  /** A row that has the focus and lies outside of the span is held at its edge, behind the others. */
+  const topOf = (row: number) => Math.max(0, Math.min(span - 1, row - start)) * height;
   const shownTo = Math.min(count, first + Math.max(1, shown - 1));
   return (
     <>
@@ -293,7 +296,7 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
         <p id={HINT} hidden>
           The arrow keys, Page Up, Page Down, Home and End move through the list.
         </p>
-        <ol class={`list rows ${kind}`} aria-label={name} aria-describedby={HINT} style={{ height: `${Math.min(SPAN, count - start) * height}px` }}
+        <ol class={`list rows ${kind}`} aria-label={name} aria-describedby={HINT} style={{ height: `${span * height}px` }}
           onKeyDown={(event) => {
             if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || !keys[event.key]) return;
             event.preventDefault();
@@ -303,7 +306,7 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
             const row = rows.row(place);
             return (
               <li key={place} data-row={place} aria-posinset={place + 1} aria-setsize={rows.isWhole ? count : -1}
-                style={{ top: `${(place - start) * height}px` }}>
+                class={place < from || place >= to ? 'away' : undefined} style={{ top: `${topOf(place)}px` }}>
                 <button type="button" class="row-button" tabIndex={place === at ? 0 : -1} aria-current={row?.id === chosen}
                   onFocus={() => setActive(place)} onClick={() => row && choose(row)}>
                   {row ? children(row) : <span class="muted">Loading…</span>}

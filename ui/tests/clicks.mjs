@@ -9,10 +9,10 @@ const MOST = 4;
 /** The space of the tasks. */
 const SPACE = 'desk';
 const WRONG = 'I prefer coffee to tea.';
-/** Complaints that are no rule yet: a person decides about each. */
-const COMPLAINTS = [
-  'the summary', 'the table', 'the changelog', 'the diagram', 'the report', 'the commit message', 'the greeting', 'the title',
-  'the footer', 'the invoice',
+/** Gentle corrections: one alone is no rule yet, so a person decides about each. */
+const CORRECTIONS = [
+  ['ripgrep', 'grep'], ['pnpm', 'npm'], ['podman', 'docker'], ['meson', 'cmake'], ['rsync', 'scp'], ['zstd', 'gzip'],
+  ['nftables', 'iptables'], ['helix', 'vim'], ['fish', 'bash'], ['mercurial', 'git'],
 ];
 
 const user = (content) => ({ role: 'user', content });
@@ -22,6 +22,17 @@ before(async () => {
   await desk('POST', 'messages', { session: 'kickoff', messages: [
     user(WRONG), user('My sister Ada lives in Paris.'), user('My colleague Mallory works at Initech.'),
   ] });
+  for (const [better, used] of CORRECTIONS) {
+    const messages = [{ role: 'assistant', content: `I did it with ${used}.` }, user(`Use ${better} instead of ${used}.`)];
+    await desk('POST', 'messages', { session: used, messages });
+  }
+  // The dream folds copies.
+  for (const session of ['monday', 'friday']) {
+    await desk('POST', 'memories', { content: 'The spare key hangs behind the door of the workshop.', session });
+  }
+  let job = await desk('POST', 'dream', {});
+  while (job.state === 'running') job = await desk('GET', `jobs/${job.id}`);
+  assert.ok(job.result.operations.length > 0, 'the dream did something');
 });
 
 /** Does a task from Today on, and counts the presses of the mouse, also those that miss. */
@@ -72,8 +83,14 @@ task('correct a wrong preference', async (page) => {
 });
 
 task('undo the dream of last night', async (page) => {
+  const kept = async () => {
+    const { items } = await server.space(SPACE)('GET', 'memories?q=spare%20key');
+    return items.length;
+  };
+  assert.equal(await kept(), 1, 'the dream folded two into one');
   await page.getByRole('button', { name: 'Undo all of it' }).click();
-  await page.getByText('Taken back').waitFor();
+  await page.getByText('the memories are as they were').waitFor();
+  assert.equal(await kept(), 2);
 });
 
 task('forget a person and see the proof', async (page) => {
@@ -96,7 +113,7 @@ task('see what held on a day', async (page) => {
 
 task('accept ten pending items', async (page) => {
   const pending = async () => (await server.space(SPACE)('GET', 'memories?status=candidate')).items.length;
-  assert.equal(await pending(), COMPLAINTS.length);
+  assert.equal(await pending(), CORRECTIONS.length);
   await page.getByRole('button', { name: 'Confirm all 10…' }).click();
   await page.getByRole('button', { name: 'Confirm 10' }).click();
   await page.getByText('Confirmed: 10.').waitFor();

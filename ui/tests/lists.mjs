@@ -7,6 +7,8 @@ import { at, open, server, settle, violations } from './page.mjs';
 const SPACE = 'fleet';
 /** Events of the long log. */
 const EVENTS = 3_000;
+/** Messages of a request. */
+const BATCH = 500;
 /** Most rows in the document: a view of them, with some beyond each end. */
 const MOST_ROWS = 40;
 /** Rows of a page, as the list asks for them. */
@@ -15,9 +17,9 @@ const PAGE = 200;
 const words = (place) => `Ship ${place} lies at anchor.`;
 
 before(async () => {
-  const events = Array.from({ length: EVENTS }, (_, place) => ({ type: 'document', content: words(place), session: 'ships' }));
-  for (let from = 0; from < EVENTS; from += 1_000) {
-    await server.space(SPACE)('POST', 'events', { events: events.slice(from, from + 1_000) });
+  const messages = Array.from({ length: EVENTS }, (_, place) => ({ role: 'assistant', content: words(place) }));
+  for (let from = 0; from < EVENTS; from += BATCH) {
+    await server.space(SPACE)('POST', 'messages', { session: 'ships', messages: messages.slice(from, from + BATCH) });
   }
 });
 
@@ -37,7 +39,7 @@ const focused = (page) => page.evaluate(() => document.activeElement.closest('li
 test('the end of a long log is reached with few rows in the document', async () => {
   await open({}, async (page) => {
     const asked = watch(page, 'events');
-    await page.goto(at('timeline?role=document', SPACE));
+    await page.goto(at('timeline?role=assistant', SPACE));
     await page.getByText(words(0)).waitFor();
     await settle(page);
     assert.ok(asked.length <= 2, `${asked.length} pages for the first view`);
@@ -75,7 +77,7 @@ test('the end of a long log is reached with few rows in the document', async () 
 
 test('a long log is walked with the keyboard, and the focus stays', async () => {
   await open({}, async (page) => {
-    await page.goto(at('timeline?role=document', SPACE));
+    await page.goto(at('timeline?role=assistant', SPACE));
     await page.getByText(words(0)).waitFor();
     assert.equal(await page.locator('.rows [tabindex="0"]').count(), 1, 'Tab reaches the list once');
     await page.locator('.rows [tabindex="0"]').focus();
@@ -105,13 +107,13 @@ test('a long log is walked with the keyboard, and the focus stays', async () => 
 
 test('what is stored meanwhile is reached, and the place in the list stays', async () => {
   await open({}, async (page) => {
-    await page.goto(at('timeline?role=document', SPACE));
+    await page.goto(at('timeline?role=assistant', SPACE));
     await page.getByText(words(0)).waitFor();
     await page.waitForSelector('.live.on');
     await page.getByRole('button', { name: 'Last', exact: true }).click();
     const last = page.locator('.rows > li', { hasText: words(EVENTS - 1) });
     await last.waitFor();
-    await server.space(SPACE)('POST', 'events', { type: 'document', content: 'A late ship comes in.', session: 'ships' });
+    await server.space(SPACE)('POST', 'messages', { session: 'ships', messages: [{ role: 'assistant', content: 'A late ship comes in.' }] });
     const late = page.locator('.rows > li', { hasText: 'A late ship comes in.' });
     await late.waitFor();
     assert.equal(await late.getAttribute('aria-posinset'), String(EVENTS + 1));
@@ -154,7 +156,9 @@ test('a long list of memories is read to its end', async () => {
   const space = server.space('notes');
   const count = 450;
   for (let place = 0; place < count; place += 1) {
-    await space('POST', 'memories', { content: `Berth number ${place} is ${place + 20} meters long.`, key: `berth-${place}` });
+    // A conversation may store only so many notes within an hour.
+    const session = `pier-${Math.floor(place / 40)}`;
+    await space('POST', 'memories', { content: `Berth number ${place} is ${place + 20} meters long.`, key: `berth-${place}`, session });
   }
   await open({}, async (page) => {
     const asked = watch(page, 'memories');

@@ -229,6 +229,21 @@ test('the log leads to what was derived from it, and what is held back is let be
   });
 });
 
+test('a prompt of earlier is explained by the receipt that stands in it', async () => {
+  const { recall_id: receipt, sections } = await server.space('demo')('POST', 'context', { query: 'where does Ada live', session: 'old' });
+  await open({}, async (page) => {
+    await page.goto(at(`context?q=${receipt}`));
+    await page.locator('.line .said').first().waitFor();
+    const lines = sections.reduce((sum, section) => sum + section.items.length, 0);
+    assert.equal(await page.locator('h2:has-text("Why each line is in it") + .list > li').count(), lines);
+    assert.deepEqual(await violations(page), []);
+  });
+  await open({ mayFail: true }, async (page) => {
+    await page.goto(at('context?q=rcl_unknown'));
+    await page.locator('[role=alert]').waitFor();
+  });
+});
+
 test('two names are merged, and taken apart again', async () => {
   const demo = server.space('demo');
   const named = async () => (await demo('GET', 'entities?limit=200')).items.map((one) => one.name);
@@ -289,6 +304,54 @@ test('a key is made, shown once and revoked', async () => {
     await page.getByRole('button', { name: 'Revoke for good' }).click();
     await page.locator('.key .badge.bad').waitFor();
     assert.ok((await server.ask('GET', '/v1/keys')).items[0].revoked_at);
+  });
+});
+
+// proves: NB-52
+test('a preference shows how its weight fades, as the server weighs it', async () => {
+  const space = server.space('habits');
+  const days = (count) => new Date(Date.now() - count * 86_400_000).toISOString();
+  // Said in two conversations, a gentle correction is a preference, and an inferred one.
+  for (const [ago, better, used] of [[20, 'ripgrep', 'grep'], [100, 'pnpm', 'npm']]) {
+    for (const session of [`${used}-1`, `${used}-2`]) {
+      await space('POST', 'messages', { session, messages: [
+        { role: 'assistant', content: `Done, I did it with ${used}.`, occurred_at: days(ago) },
+        { role: 'user', content: `Use ${better} instead of ${used}.`, occurred_at: days(ago) },
+      ] });
+    }
+  }
+  await space('POST', 'messages', { session: 'c', messages: [{ role: 'user', content: 'I prefer tea to coffee.' }] });
+  const { items } = await space('GET', 'preferences');
+  const weight = (word) => items.find((one) => one.content.includes(word)).weight.toFixed(2);
+  await open({}, async (page) => {
+    await page.goto(at('summaries', 'habits'));
+    const row = (word) => page.locator('li', { hasText: word }).filter({ has: page.locator('.said') });
+    await row('tea').getByText('does not fade').waitFor();
+    const curve = row('ripgrep').getByText('How its weight fades');
+    await curve.waitFor();
+    assert.equal(await page.locator('.curve').count(), 0, 'nothing is drawn before it is asked for');
+    await curve.click();
+    const figure = row('ripgrep').locator('figure.curve');
+    const said = await figure.locator('figcaption').textContent();
+    assert.match(said, /halves every 14 days/);
+    assert.ok(said.includes(`It is ${weight('ripgrep')} today`), said);
+    assert.doesNotMatch(said, /default/, 'the weights tell the half-life');
+    const told = Object.fromEntries(await figure.locator('tbody tr').evaluateAll((all) =>
+      all.map((one) => [one.children[0].textContent, one.children[1].textContent])));
+    assert.deepEqual(told, { 'last said': '1.00', half: '0.50', 'a quarter': '0.25', today: weight('ripgrep'), least: '0.10' });
+    assert.match(await figure.getByRole('img').getAttribute('aria-label'), /reaches the least weight, 0\.10, on 20\d\d-/);
+    // Today lies on the curve.
+    const [dot, points] = await figure.evaluate((one) => {
+      const circle = one.querySelector('circle');
+      return [[Number(circle.getAttribute('cx')), Number(circle.getAttribute('cy'))],
+        one.querySelector('polyline').getAttribute('points').split(' ').map((pair) => pair.split(',').map(Number))];
+    });
+    const right = points.findIndex(([x]) => x >= dot[0]);
+    const [[x1, y1], [x2, y2]] = [points[right - 1], points[right]];
+    assert.ok(Math.abs(dot[1] - (y1 + ((y2 - y1) * (dot[0] - x1)) / (x2 - x1))) < 1.5, `${dot}`);
+    await row('pnpm').getByText('How its weight fades').click();
+    assert.match(await row('pnpm').locator('figcaption').textContent(), /has its least weight since/);
+    assert.deepEqual(await violations(page), []);
   });
 });
 

@@ -87,7 +87,9 @@ function LastDream({ space, tick, mayUndo }: { space: string; tick: number; mayU
                 {undone > 0 && <> · decisions taken back since: {number(undone)}</>}
               </p>
               {mayUndo && left.length > 0 && (
-                <Action work={undo(left)}>{back.length > 0 ? 'Undo the rest' : 'Undo all of it'}</Action>
+                <div class="row">
+                  <Action work={undo(left)}>{back.length > 0 ? 'Undo the rest' : 'Undo all of it'}</Action>
+                </div>
               )}
               {left.length === 0 && (
                 <p class="bar good" role="status">
@@ -154,9 +156,11 @@ function ConfirmAll({ space, pages }: { space: string; pages: Pages<Memory> }) {
         </div>
       ) : (
         listed.length > 1 && (
-          <button type="button" onClick={() => setAsked(listed)}>
-            Confirm all {number(listed.length)}…
-          </button>
+          <div class="row">
+            <button type="button" onClick={() => setAsked(listed)}>
+              Confirm all {number(listed.length)}…
+            </button>
+          </div>
         )
       )}
       {told && <p role="status">{told}</p>}
