@@ -187,6 +187,7 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
   const [first, setFirst] = useState(0);
   const [base, setBase] = useState(0);
   const [active, setActive] = useState(0);
+  const [, redraw] = useState(0);
   /** The row to scroll to, and whether it takes the focus, once it is drawn. */
   const goal = useRef<{ row: number; takesFocus: boolean }>();
   const { count } = rows;
@@ -248,6 +249,8 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
     goal.current = { row: to, takesFocus };
     setBase(spanFor(to));
     setActive(to);
+    // The row may be the active one already, out of view.
+    redraw((before) => before + 1);
   };
   const goToEnd = async (takesFocus: boolean) => {
     if (!rows.isWhole) await rows.seekEnd();

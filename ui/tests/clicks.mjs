@@ -1,8 +1,8 @@
 // Eight tasks that begin at Today: each takes at most four clicks beside typing. The page itself counts them.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 
-import { at, open, server } from './page.mjs';
+import { at, begin, open, server } from './page.mjs';
 
 /** Most clicks of a task. */
 const MOST = 4;
@@ -16,24 +16,6 @@ const CORRECTIONS = [
 ];
 
 const user = (content) => ({ role: 'user', content });
-
-before(async () => {
-  const desk = server.space(SPACE);
-  await desk('POST', 'messages', { session: 'kickoff', messages: [
-    user(WRONG), user('My sister Ada lives in Paris.'), user('My colleague Mallory works at Initech.'),
-  ] });
-  for (const [better, used] of CORRECTIONS) {
-    const messages = [{ role: 'assistant', content: `I did it with ${used}.` }, user(`Use ${better} instead of ${used}.`)];
-    await desk('POST', 'messages', { session: used, messages });
-  }
-  // The dream folds copies.
-  for (const session of ['monday', 'friday']) {
-    await desk('POST', 'memories', { content: 'The spare key hangs behind the door of the workshop.', session });
-  }
-  let job = await desk('POST', 'dream', {});
-  while (job.state === 'running') job = await desk('GET', `jobs/${job.id}`);
-  assert.ok(job.result.operations.length > 0, 'the dream did something');
-});
 
 /** Does a task from Today on, and counts the presses of the mouse, also those that miss. */
 function task(name, work) {
@@ -58,101 +40,122 @@ function task(name, work) {
 
 const nav = (page, name) => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name, exact: true }).click();
 
-task('find why a line stood in a prompt', async (page) => {
-  const { text, recall_id: receipt } = await server.space(SPACE)('POST', 'context', { query: 'where does Ada live', session: 'chat' });
-  assert.ok(text.includes(receipt), 'the prompt names its receipt');
-  await nav(page, 'Context preview');
-  // The field has the focus.
-  await page.keyboard.type(receipt);
-  await page.keyboard.press('Enter');
-  await page.locator('.line', { hasText: 'Paris' }).getByRole('button', { name: 'source' }).first().click();
-  await page.getByText('In the context because').waitFor();
-  assert.match(await page.textContent('dialog mark'), /Paris/);
-});
-
-task('correct a wrong preference', async (page) => {
-  await nav(page, 'Summaries & preferences');
-  await page.getByRole('link', { name: /prefer coffee/ }).click();
-  await page.getByRole('button', { name: 'Edit' }).click();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.type('I prefer tea to coffee.');
-  await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Saved as a new version.').waitFor();
-  const { items } = await server.space(SPACE)('GET', 'preferences');
-  assert.deepEqual(items.map((one) => one.content).filter((words) => /prefer/.test(words)), ['I prefer tea to coffee.']);
-});
-
-task('undo the dream of last night', async (page) => {
-  const kept = async () => {
-    const { items } = await server.space(SPACE)('GET', 'memories?q=spare%20key');
-    return items.length;
-  };
-  assert.equal(await kept(), 1, 'the dream folded two into one');
-  await page.getByRole('button', { name: 'Undo all of it' }).click();
-  await page.getByText('the memories are as they were').waitFor();
-  assert.equal(await kept(), 2);
-});
-
-task('forget a person and see the proof', async (page) => {
-  await nav(page, 'Graph');
-  await page.getByRole('button', { name: /^Mallory/ }).click();
-  await page.getByRole('button', { name: 'Forget…' }).click();
-  await page.getByRole('button', { name: 'Erase for good' }).click();
-  await page.getByRole('heading', { name: 'Erased' }).waitFor();
-  await page.getByRole('heading', { name: 'Signed receipt' }).waitFor();
-  const { items } = await server.space(SPACE)('GET', 'entities?q=Mallory');
-  assert.deepEqual(items, []);
-});
-
-task('see what held on a day', async (page) => {
-  await page.getByLabel('Day').click();
-  await page.keyboard.type('11302026');
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: /Ada lives in Paris/ }).waitFor();
-});
-
-task('accept ten pending items', async (page) => {
-  const pending = async () => (await server.space(SPACE)('GET', 'memories?status=candidate')).items.length;
-  assert.equal(await pending(), CORRECTIONS.length);
-  await page.getByRole('button', { name: 'Confirm all 10…' }).click();
-  await page.getByRole('button', { name: 'Confirm 10' }).click();
-  await page.getByText('Confirmed: 10.').waitFor();
-  assert.equal(await pending(), 0);
-});
-
-task('revoke a key', async (page) => {
-  const key = await server.ask('POST', '/v1/keys', { name: 'lost laptop', rights: ['write'], class: 'agent', spaces: [SPACE] });
-  await nav(page, 'Operations');
-  const row = page.locator('.key', { hasText: 'lost laptop' });
-  await row.getByRole('button', { name: 'Revoke…' }).click();
-  await row.getByRole('button', { name: 'Revoke for good' }).click();
-  await row.getByText('revoked').waitFor();
-  const { items } = await server.ask('GET', '/v1/keys');
-  assert.ok(items.find((one) => one.id === key.id).revoked_at);
-});
-
-task('import a ChatGPT export', async (page) => {
-  const message = (id, parent, children, role, words) => ({
-    id, parent, children,
-    message: { id, author: { role }, create_time: 1735725600, content: { content_type: 'text', parts: [words] }, metadata: {}, recipient: 'all' },
+describe('tasks', () => {
+  before(async () => {
+    await begin();
+    const desk = server.space(SPACE);
+    await desk('POST', 'messages', { session: 'kickoff', messages: [
+      user(WRONG), user('My sister Ada lives in Paris.'), user('My colleague Mallory works at Initech.'),
+    ] });
+    for (const [better, used] of CORRECTIONS) {
+      const messages = [{ role: 'assistant', content: `Done, I did it with ${used}.` }, user(`Use ${better} instead of ${used}.`)];
+      await desk('POST', 'messages', { session: used, messages });
+    }
+    await server.job(SPACE, 'extract');
+    // The dream folds copies.
+    for (const mark of ['.', '!']) {
+      await desk('POST', 'memories', { content: `The spare key hangs behind the door of the workshop${mark}`, session: `note ${mark}` });
+    }
+    const { result } = await server.job(SPACE, 'dream');
+    assert.ok(result.operations.length > 0, 'the dream did something');
   });
-  const conversation = {
-    title: 'Boats', create_time: 1735725600, update_time: 1735725700, conversation_id: 'boats', current_node: 'b',
-    mapping: {
-      a: message('a', null, ['b'], 'user', 'The sailing boat in the harbor is called Nautilus.'),
-      b: message('b', 'a', [], 'assistant', 'A fine name for a boat.'),
-    },
-  };
-  await nav(page, 'Operations');
-  const chosen = page.waitForEvent('filechooser');
-  await page.getByLabel('File').click();
-  const buffer = Buffer.from(JSON.stringify([conversation]));
-  await (await chosen).setFiles({ name: 'conversations.json', mimeType: 'application/json', buffer });
-  await page.getByRole('button', { name: 'Preview' }).click();
-  await page.getByText('It would store').waitFor();
-  await page.getByRole('button', { name: 'Import' }).click();
-  await page.getByRole('heading', { name: 'Stored' }).waitFor();
-  assert.match(await page.textContent('.facts'), /chatgpt/);
-  const { hits } = await server.space(SPACE)('POST', 'recall', { query: 'what is the sailing boat called' });
-  assert.match(hits[0].text, /Nautilus/);
+
+  task('find why a line stood in a prompt', async (page) => {
+    const { text, recall_id: receipt } = await server.space(SPACE)('POST', 'context', { query: 'where does Ada live', session: 'chat' });
+    assert.ok(text.includes(receipt), 'the prompt names its receipt');
+    await nav(page, 'Context preview');
+    // The field has the focus.
+    await page.keyboard.type(receipt);
+    await page.keyboard.press('Enter');
+    await page.locator('.line', { hasText: 'Paris' }).getByRole('button', { name: 'source' }).first().click();
+    await page.getByText('In the context because').waitFor();
+    assert.match(await page.textContent('dialog mark'), /Paris/);
+  });
+
+  task('correct a wrong preference', async (page) => {
+    await nav(page, 'Summaries & preferences');
+    await page.getByRole('link', { name: /prefer coffee/ }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('I prefer tea to coffee.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as a new version.').waitFor();
+    const { items } = await server.space(SPACE)('GET', 'preferences');
+    assert.deepEqual(items.map((one) => one.content).filter((words) => /prefer/.test(words)), ['I prefer tea to coffee.']);
+  });
+
+  task('undo the dream of last night', async (page) => {
+    const kept = async () => {
+      const { items } = await server.space(SPACE)('GET', 'memories?q=spare%20key');
+      return items.length;
+    };
+    assert.equal(await kept(), 1, 'the dream folded two into one');
+    await page.getByRole('button', { name: 'Undo all of it' }).click();
+    await page.getByText('the memories are as they were').waitFor();
+    assert.equal(await kept(), 2);
+  });
+
+  task('forget a person and see the proof', async (page) => {
+    await nav(page, 'Graph');
+    await page.getByRole('button', { name: /^Mallory/ }).click();
+    await page.getByRole('button', { name: 'Forget…' }).click();
+    await page.getByRole('button', { name: 'Erase for good' }).click();
+    await page.getByRole('heading', { name: 'Erased' }).waitFor();
+    await page.getByRole('heading', { name: 'Signed receipt' }).waitFor();
+    const { items } = await server.space(SPACE)('GET', 'entities?q=Mallory');
+    assert.deepEqual(items, []);
+  });
+
+  task('see what held on a day', async (page) => {
+    await page.getByLabel('Day').click();
+    await page.keyboard.type('11302026');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /Ada lives in Paris/ }).waitFor();
+  });
+
+  task('accept ten pending items', async (page) => {
+    const pending = async () => (await server.space(SPACE)('GET', 'memories?status=candidate')).items.length;
+    assert.equal(await pending(), CORRECTIONS.length);
+    await page.getByRole('button', { name: 'Confirm all 10…' }).click();
+    await page.getByRole('button', { name: 'Confirm 10' }).click();
+    await page.getByText('Confirmed: 10.').waitFor();
+    assert.equal(await pending(), 0);
+  });
+
+  task('revoke a key', async (page) => {
+    const key = await server.ask('POST', '/v1/keys', { name: 'lost laptop', rights: ['write'], class: 'agent', spaces: [SPACE] });
+    await nav(page, 'Operations');
+    const row = page.locator('.key', { hasText: 'lost laptop' });
+    await row.getByRole('button', { name: 'Revoke…' }).click();
+    await row.getByRole('button', { name: 'Revoke for good' }).click();
+    await row.getByText('revoked').waitFor();
+    const { items } = await server.ask('GET', '/v1/keys');
+    assert.ok(items.find((one) => one.id === key.id).revoked_at);
+  });
+
+  task('import a ChatGPT export', async (page) => {
+    const message = (id, parent, children, role, words) => ({
+      id, parent, children,
+      message: { id, author: { role }, create_time: 1735725600, content: { content_type: 'text', parts: [words] }, metadata: {}, recipient: 'all' },
+    });
+    const conversation = {
+      title: 'Boats', create_time: 1735725600, update_time: 1735725700, conversation_id: 'boats', current_node: 'b',
+      mapping: {
+        a: message('a', null, ['b'], 'user', 'The sailing boat in the harbor is called Nautilus.'),
+        b: message('b', 'a', [], 'assistant', 'A fine name for a boat.'),
+      },
+    };
+    await nav(page, 'Operations');
+    const chosen = page.waitForEvent('filechooser');
+    await page.getByLabel('File').click();
+    const buffer = Buffer.from(JSON.stringify([conversation]));
+    await (await chosen).setFiles({ name: 'conversations.json', mimeType: 'application/json', buffer });
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('It would store').waitFor();
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByRole('heading', { name: 'Stored' }).waitFor();
+    assert.match(await page.textContent('.facts'), /chatgpt/);
+    const { hits } = await server.space(SPACE)('POST', 'recall', { query: 'what is the sailing boat called' });
+    assert.match(hits[0].text, /Nautilus/);
+  });
 });

@@ -44,16 +44,24 @@ function browserPath() {
   return places.find((one) => existsSync(one));
 }
 
-before(async () => {
-  server = await new Server(resolve(program)).start();
-  await fill(server);
-  browser = await chromium.launch({ executablePath: browserPath(), args: ['--no-sandbox'] });
-  const page = await (await overlay(await browser.newContext())).newPage();
-  await page.goto(server.link());
-  await page.waitForSelector('.tile');
-  state = await page.context().storageState();
-  await page.context().close();
-});
+let begun;
+
+/** Starts the server and the browser once, whoever needs them first. */
+export function begin() {
+  begun ??= (async () => {
+    server = await new Server(resolve(program)).start();
+    await fill(server);
+    browser = await chromium.launch({ executablePath: browserPath(), args: ['--no-sandbox'] });
+    const page = await (await overlay(await browser.newContext())).newPage();
+    await page.goto(server.link());
+    await page.waitForSelector('.tile');
+    state = await page.context().storageState();
+    await page.context().close();
+  })();
+  return begun;
+}
+
+before(begin);
 
 after(async () => {
   await browser?.close();

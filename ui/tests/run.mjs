@@ -321,6 +321,7 @@ test('a preference shows how its weight fades, as the server weighs it', async (
     }
   }
   await space('POST', 'messages', { session: 'c', messages: [{ role: 'user', content: 'I prefer tea to coffee.' }] });
+  await server.job('habits', 'extract');
   const { items } = await space('GET', 'preferences');
   const weight = (word) => items.find((one) => one.content.includes(word)).weight.toFixed(2);
   await open({}, async (page) => {

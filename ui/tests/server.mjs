@@ -62,6 +62,15 @@ export class Server {
     return (method, path, body) => this.ask(method, `/v1/spaces/${name}/${path}`, body);
   }
 
+  /** Does a job of a space to its end, and returns it. */
+  async job(space, kind, body = {}) {
+    const ask = this.space(space);
+    let job = await ask('POST', kind, body);
+    while (job.state === 'running') job = await ask('GET', `jobs/${job.id}`);
+    if (job.state !== 'done') throw new Error(`${kind}: ${job.state} ${job.error}`);
+    return job;
+  }
+
   async stop() {
     this.process.removeAllListeners('exit');
     const ended = new Promise((resolve) => this.process.once('exit', resolve));
