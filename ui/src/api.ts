@@ -1,7 +1,7 @@
 /** Requests to the server, and who is logged in. The session is a cookie that no script reads. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-import { Operations, type Gap, type Memory, type Options } from '../../integrations/typescript/src/operations';
+import { Operations, type Gap, type JobForm, type Memory, type Options } from '../../integrations/typescript/src/operations';
 
 /** A refusal of the server, or that it did not answer. */
 export class Refusal extends Error {
@@ -70,6 +70,38 @@ export async function confirm(space: string, memory: Memory): Promise<unknown> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(memory.content));
   const sha256 = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return api.memoryConfirm(space, memory.id, { sha256 });
+}
+
+/** Milliseconds between two looks at a job that runs. */
+const LOOK = 400;
+
+/** Waits for a job to end. */
+export async function waitForEnd(space: string, begun: JobForm): Promise<JobForm> {
+  let job = begun;
+  while (job.state === 'running') {
+    await new Promise((resolve) => setTimeout(resolve, LOOK));
+    job = await api.jobGet(space, job.id);
+  }
+  if (job.state !== 'done') throw new Error(job.error ?? `the job is ${job.state}`);
+  return job;
+}
+
+/** How the keys of memories begin that were learnt from what the user says. */
+const LEARNT = 'learned/';
+
+/** Whether a memory was read in what the user says, so that only what the user says changes it. */
+export function isLearnt(memory: Memory): boolean {
+  return memory.key?.startsWith(LEARNT) ?? false;
+}
+
+/** Rejects what was learnt, says the right words as the user, and returns the id of what was learnt from them, if anything was. */
+export async function correct(space: string, memory: Memory, content: string): Promise<string | undefined> {
+  await api.memoryReject(space, memory.id);
+  const messages = [{ role: 'user', content }];
+  const { event_ids: events } = await api.messageAdd(space, { session: memory.session, user: memory.user, messages });
+  await waitForEnd(space, await api.extract(space));
+  const { items } = await api.memoryList(space, { q: content, limit: 200 });
+  return items.find((one) => one.source_event_ids.some((id) => events.includes(id)))?.id;
 }
 
 /** Anything that a request failed with, as a refusal. */

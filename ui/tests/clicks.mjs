@@ -15,6 +15,8 @@ const CORRECTIONS = [
   ['nftables', 'iptables'], ['helix', 'vim'], ['fish', 'bash'], ['mercurial', 'git'],
 ];
 
+/** A moment some days ago. */
+const ago = (days) => new Date(Date.now() - days * 86_400_000).toISOString();
 const user = (content) => ({ role: 'user', content });
 
 /** Does a task from Today on, and counts the presses of the mouse, also those that miss. */
@@ -45,7 +47,11 @@ describe('tasks', () => {
     await begin();
     const desk = server.space(SPACE);
     await desk('POST', 'messages', { session: 'kickoff', messages: [
-      user(WRONG), user('My sister Ada lives in Paris.'), user('My colleague Mallory works at Initech.'),
+      user(WRONG), user('My colleague Mallory works at Initech.'),
+    ] });
+    await desk('POST', 'messages', { session: 'family', messages: [
+      { ...user('My sister Ada lives in Paris.'), occurred_at: ago(10) },
+      { ...user('My sister Ada moved to Berlin.'), occurred_at: ago(1) },
     ] });
     for (const [better, used] of CORRECTIONS) {
       const messages = [{ role: 'assistant', content: `Done, I did it with ${used}.` }, user(`Use ${better} instead of ${used}.`)];
@@ -64,22 +70,22 @@ describe('tasks', () => {
     const { text, recall_id: receipt } = await server.space(SPACE)('POST', 'context', { query: 'where does Ada live', session: 'chat' });
     assert.ok(text.includes(receipt), 'the prompt names its receipt');
     await nav(page, 'Context preview');
-    // The field has the focus.
+    await page.getByLabel('Query').click();
     await page.keyboard.type(receipt);
     await page.keyboard.press('Enter');
-    await page.locator('.line', { hasText: 'Paris' }).getByRole('button', { name: 'source' }).first().click();
+    await page.locator('.line', { hasText: 'Berlin' }).getByRole('button', { name: 'source' }).first().click();
     await page.getByText('In the context because').waitFor();
-    assert.match(await page.textContent('dialog mark'), /Paris/);
+    assert.match(await page.textContent('dialog mark'), /Berlin/);
   });
 
   task('correct a wrong preference', async (page) => {
     await nav(page, 'Summaries & preferences');
     await page.getByRole('link', { name: /prefer coffee/ }).click();
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Correct' }).click();
     await page.keyboard.press('Control+a');
     await page.keyboard.type('I prefer tea to coffee.');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved as a new version.').waitFor();
+    await page.getByText('Corrected').waitFor();
     const { items } = await server.space(SPACE)('GET', 'preferences');
     assert.deepEqual(items.map((one) => one.content).filter((words) => /prefer/.test(words)), ['I prefer tea to coffee.']);
   });
@@ -107,19 +113,26 @@ describe('tasks', () => {
   });
 
   task('see what held on a day', async (page) => {
-    await page.getByLabel('Day').click();
-    await page.keyboard.type('11302026');
+    const [year, month, day] = ago(5).slice(0, 10).split('-');
+    await page.getByLabel('Day', { exact: true }).click();
+    await page.keyboard.type(`${month}${day}${year}`);
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: /Ada lives in Paris/ }).waitFor();
+    const held = page.getByRole('region', { name: 'What held' });
+    await held.getByRole('button', { name: /Ada.*Paris/ }).waitFor();
+    assert.equal(await held.getByRole('button', { name: /Ada.*Berlin/ }).count(), 0, 'she moved there later');
   });
 
   task('accept ten pending items', async (page) => {
-    const pending = async () => (await server.space(SPACE)('GET', 'memories?status=candidate')).items.length;
-    assert.equal(await pending(), CORRECTIONS.length);
+    const desk = server.space(SPACE);
+    const { items: pending } = await desk('GET', 'memories?status=candidate');
+    assert.equal(pending.length, CORRECTIONS.length);
     await page.getByRole('button', { name: 'Confirm all 10…' }).click();
     await page.getByRole('button', { name: 'Confirm 10' }).click();
     await page.getByText('Confirmed: 10.').waitFor();
-    assert.equal(await pending(), 0);
+    const { items: holding } = await desk('GET', 'preferences');
+    const held = holding.filter((one) => one.basis === 'told' && one.trust === 'user').map((one) => one.content);
+    assert.deepEqual(pending.map((one) => one.content).filter((words) => !held.includes(words)), []);
+    await page.getByText('Nothing is to be reviewed.').waitFor();
   });
 
   task('revoke a key', async (page) => {

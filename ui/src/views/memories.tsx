@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Caller, Erasure, Memory } from '../../../integrations/typescript/src/operations';
-import { api, canConfirm, confirm, useLoad } from '../api';
+import { api, canConfirm, confirm, correct, isLearnt, useLoad } from '../api';
 import { Forget, Proof } from '../forget';
 import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Select, Status, Time, Trust } from '../parts';
@@ -19,6 +19,9 @@ const STATUSES: Array<[string, string]> = [
   ['', 'active'], ['candidate', 'to review'], ['archived', 'archived'], ['superseded', 'superseded'],
   ['rejected', 'rejected'], ['expired', 'expired'], ['all', 'all'],
 ];
+
+const CORRECTED = 'Corrected: these are your words now, and the old ones are rejected.';
+const REJECTED = 'The old words are rejected. Yours are in the log, and nothing was learnt from them.';
 
 export function Memories({ space, params, tick, caller }: View) {
   const [kind, status, q] = ['kind', 'status', 'q'].map((name) => params.get(name) ?? '') as [string, string, string];
@@ -114,12 +117,17 @@ function Detail({ space, id, tick, changed, done, caller }: {
           <>
             {mode === 'edit' ? (
               <Edit memory={memory} cancel={() => setMode('read')}
-                save={(content) =>
-                  then('Saved as a new version.', async () => {
+                save={async (content) => {
+                  if (isLearnt(memory)) {
+                    const next = await correct(space, memory, content);
+                    await then(next ? CORRECTED : REJECTED, async () => next)();
+                    return;
+                  }
+                  await then('Saved as a new version.', async () => {
                     const patch = { content, if_version: memory.version, writer: 'application' };
                     return (await api.memoryEdit(space, memory.id, patch)).id;
-                  })()
-                }
+                  })();
+                }}
               />
             ) : (
               <p class="said big">{memory.content}</p>
@@ -164,9 +172,11 @@ function Detail({ space, id, tick, changed, done, caller }: {
             </p>
             {mode === 'read' && mayWrite && (
               <div class="row">
-                <button type="button" onClick={() => setMode('edit')}>
-                  Edit
-                </button>
+                {(!isLearnt(memory) || caller.class === 'app') && (
+                  <button type="button" onClick={() => setMode('edit')}>
+                    {isLearnt(memory) ? 'Correct' : 'Edit'}
+                  </button>
+                )}
                 {canConfirm && caller.class === 'app' && (memory.status === 'candidate' || memory.trust !== 'user') && (
                   <Action work={then('Confirmed: it counts as your own words.', () => confirm(space, memory))}>
                     Confirm
@@ -219,11 +229,14 @@ function Row({ name, children }: { name: string; children: ComponentChildren }) 
 
 function Edit({ memory, save, cancel }: { memory: Memory; save: (content: string) => Promise<void>; cancel: () => void }) {
   const [content, setContent] = useState(memory.content);
+  const words = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => words.current?.focus(), []);
   return (
     <div class="edit">
       <Field label="Words">
-        <textarea rows={5} value={content} autofocus onInput={(event) => setContent(event.currentTarget.value)} />
+        <textarea ref={words} rows={5} value={content} onInput={(event) => setContent(event.currentTarget.value)} />
       </Field>
+      {isLearnt(memory) && <p class="meta">It was read in what you said. What you write here counts as said by you now.</p>}
       <div class="row">
         <Action kind="primary" work={() => save(content)} isOff={!content.trim() || content === memory.content}>
           Save

@@ -15,6 +15,8 @@ const LOOK_BACK = '7d';
 const CHANGES = 20;
 /** Memories to review and conversations of a page. */
 const PAGE = 10;
+/** Preferences among which a decision is looked for. */
+const HOLDING = 200;
 /** How far back the last dream is looked for. */
 const DREAMS = '3d';
 /** Decisions of a page. */
@@ -122,7 +124,7 @@ function LastDream({ space, tick, mayUndo }: { space: string; tick: number; mayU
 }
 
 /** Confirms everything that is listed, after a second question. */
-function ConfirmAll({ space, pages }: { space: string; pages: Pages<Memory> }) {
+function ConfirmAll({ space, pages, changed }: { space: string; pages: Pages<Memory>; changed: () => void }) {
   // The very words that were on the page when it was asked for, whatever comes in meanwhile.
   const [asked, setAsked] = useState<Memory[]>();
   const [told, setTold] = useState('');
@@ -138,6 +140,7 @@ function ConfirmAll({ space, pages }: { space: string; pages: Pages<Memory> }) {
       setTold(`Confirmed: ${number(done)}.`);
       setAsked(undefined);
       pages.reload();
+      changed();
     }
   };
   return (
@@ -194,6 +197,10 @@ export function Today({ space, tick, caller }: View) {
   const stats = useLoad(() => api.stats(space), [space, tick]);
   const changes = useLoad(() => api.diff(space, { from: LOOK_BACK }), [space, tick]);
   const waiting = usePages((cursor) => api.memoryList(space, { status: 'candidate', cursor, limit: PAGE }), [space, tick]);
+  // What was confirmed holds under the same key as a later version, and is no longer to be decided about.
+  const holding = useLoad(() => api.preferenceList(space, { limit: HOLDING }), [space, tick]);
+  const isOpen = (one: Memory) => !holding.data?.items.some((held) => held.key && held.key === one.key && held.version > one.version);
+  const open = { ...waiting, items: waiting.items?.filter(isOpen) };
   const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: PAGE }), [space, tick]);
   const [known, total] = [sessions.items?.length ?? 0, stats.data?.sessions ?? 0];
   const [most, setMost] = useState(CHANGES);
@@ -202,6 +209,7 @@ export function Today({ space, tick, caller }: View) {
   const decide = (work: () => Promise<unknown>) => async () => {
     await work();
     waiting.reload();
+    holding.reload();
   };
   return (
     <>
@@ -270,8 +278,8 @@ export function Today({ space, tick, caller }: View) {
         <div>
           <section>
             <h2>To review</h2>
-            {mayDecide && canConfirm && <ConfirmAll space={space} pages={waiting} />}
-            <Paged pages={waiting} to={link(space, 'memories', { status: 'candidate' })} empty="Nothing is to be reviewed.">
+            {mayDecide && canConfirm && <ConfirmAll space={space} pages={open} changed={holding.reload} />}
+            <Paged pages={open} to={link(space, 'memories', { status: 'candidate' })} empty="Nothing is to be reviewed.">
               {(memory) => (
                 <>
                   <p class="said">{memory.content}</p>
