@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 
-import { at, begin, open, server } from './page.mjs';
+import { at, begin, open, server, violations } from './page.mjs';
 
 /** Most clicks of a task. */
 const MOST = 4;
@@ -96,6 +96,9 @@ describe('tasks', () => {
       return items.length;
     };
     assert.equal(await kept(), 1, 'the dream folded two into one');
+    const dream = page.getByRole('region', { name: 'Last dream' });
+    await dream.locator('del', { hasText: 'spare key' }).waitFor();
+    assert.deepEqual(await violations(page), []);
     await page.getByRole('button', { name: 'Undo all of it' }).click();
     await page.getByText('the memories are as they were').waitFor();
     assert.equal(await kept(), 2);
@@ -108,13 +111,15 @@ describe('tasks', () => {
     await page.getByRole('button', { name: 'Erase for good' }).click();
     await page.getByRole('heading', { name: 'Erased' }).waitFor();
     await page.getByRole('heading', { name: 'Signed receipt' }).waitFor();
+    assert.deepEqual(await violations(page), []);
     const { items } = await server.space(SPACE)('GET', 'entities?q=Mallory');
     assert.deepEqual(items, []);
   });
 
   task('see what held on a day', async (page) => {
     const [year, month, day] = ago(5).slice(0, 10).split('-');
-    await page.getByLabel('Day', { exact: true }).click();
+    // The month is at the left.
+    await page.getByLabel('Day', { exact: true }).click({ position: { x: 20, y: 18 } });
     await page.keyboard.type(`${month}${day}${year}`);
     await page.keyboard.press('Enter');
     const held = page.getByRole('region', { name: 'What held' });
@@ -127,6 +132,7 @@ describe('tasks', () => {
     const { items: pending } = await desk('GET', 'memories?status=candidate');
     assert.equal(pending.length, CORRECTIONS.length);
     await page.getByRole('button', { name: 'Confirm all 10…' }).click();
+    assert.deepEqual(await violations(page), []);
     await page.getByRole('button', { name: 'Confirm 10' }).click();
     await page.getByText('Confirmed: 10.').waitFor();
     const { items: holding } = await desk('GET', 'preferences');

@@ -1,7 +1,7 @@
 /** Today: what changed, what waits for a person, how the space and its layers are. */
 import { useState } from 'preact/hooks';
 
-import type { Event, Memory } from '../../../integrations/typescript/src/operations';
+import type { Change, Event, Memory } from '../../../integrations/typescript/src/operations';
 import { api, canConfirm, confirm, useLoad, usePages, type Pages } from '../api';
 import { Paged } from '../list';
 import type { View } from '../main';
@@ -40,10 +40,13 @@ function Tile({ value, name, to }: { value: string; name: string; to?: string })
   );
 }
 
-/** What the last dream did, and how many decisions were taken back since. */
+/** What the last dream did. */
 interface Dreamed {
   /** Oldest first. */
   operations: Event[];
+  /** What is believed otherwise because of them, as far as they still hold. */
+  changes: Change[];
+  /** Decisions that were taken back since. */
   undone: number;
 }
 
@@ -61,7 +64,11 @@ async function lastDream(space: string): Promise<Dreamed> {
   while (first > 0 && time(all[first]) - time(all[first - 1]) < PAUSE) first--;
   const operations = all.slice(first);
   const end = operations.at(-1)?.seq ?? Infinity;
-  return { operations, undone: decisions.filter((one) => one.decision === 'undo' && one.seq > end).length };
+  const undone = decisions.filter((one) => one.decision === 'undo' && one.seq > end).length;
+  if (operations.length === 0) return { operations, changes: [], undone };
+  const before = new Date(time(operations[0]) - 1).toISOString();
+  const { changes } = await api.diff(space, { from: before });
+  return { operations, changes, undone };
 }
 
 /** What the last dream did; all of it, or a part, is taken back. */
@@ -79,13 +86,13 @@ function LastDream({ space, tick, mayUndo }: { space: string; tick: number; mayU
     <section aria-label="Last dream">
       <h2>Last dream</h2>
       <LoadView load={load}>
-        {({ operations, undone }) => {
+        {({ operations, changes, undone }) => {
           const left = operations.filter((one) => !back.includes(one.id));
           if (operations.length === 0) return <Empty>No dream changed anything in the last 3 days.</Empty>;
           return (
             <>
               <p class="meta">
-                <Time at={operations.at(-1)?.recorded_at} /> · {number(operations.length)} operations
+                <Time at={operations.at(-1)?.recorded_at} /> · operations: {number(operations.length)}
                 {undone > 0 && <> · decisions taken back since: {number(undone)}</>}
               </p>
               {mayUndo && left.length > 0 && (
@@ -104,8 +111,15 @@ function LastDream({ space, tick, mayUndo }: { space: string; tick: number; mayU
                     <p class="said">
                       <Badge>{(one.operation ?? '').replaceAll('_', ' ')}</Badge> {one.content}
                     </p>
+                    {changes.filter((change) => change.cause === one.id).map((change) => (
+                      <p key={change.id} class="said">
+                        {change.before && <del>{change.before}</del>} {change.after && change.after !== one.content && <ins>{change.after}</ins>}{' '}
+                        <span class="meta">
+                          <RecordLink id={change.id}>source</RecordLink>
+                        </span>
+                      </p>
+                    ))}
                     <div class="row">
-                      <RecordLink id={one.id}>source</RecordLink>
                       {back.includes(one.id) ? (
                         <Badge tone="good">taken back</Badge>
                       ) : (
