@@ -190,6 +190,8 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
   const [, redraw] = useState(0);
   /** The row to scroll to, and whether it takes the focus, once it is drawn. */
   const goal = useRef<{ row: number; takesFocus: boolean }>();
+  /** The element of the active row: it stays the same when the page of the row is let go and loaded again. */
+  const held = useRef<{ place: number; id: string | undefined; key: string }>();
   const { count } = rows;
   const shown = tall > 0 ? Math.ceil(tall / height) + 1 : SHOWN;
   const at = Math.min(active, Math.max(0, count - 1));
@@ -239,6 +241,15 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
     if (takesFocus) button.focus({ preventScroll: true });
   });
 
+  /** Names the element of a row by the record, so that a click that begins on a record never ends on another one. */
+  const keyOf = (place: number, row: T | undefined): string => {
+    const key = row?.id ?? `place ${place}`;
+    if (place !== at) return key;
+    const before = held.current;
+    const isSame = before?.place === place && (!row || !before.id || before.id === row.id);
+    held.current = isSame ? { ...before, id: before.id ?? row?.id } : { place, id: row?.id, key };
+    return held.current.key;
+  };
   /** Moves the span so that a row lies in it. */
   const spanFor = (row: number) => {
     const isInside = row >= start && row < Math.min(start + SPAN, count);
@@ -292,6 +303,7 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
   /** A row that has the focus and lies outside of the span is held at its edge, behind the others. */
   const topOf = (row: number) => Math.max(0, Math.min(span - 1, row - start)) * height;
   const shownTo = Math.min(count, first + Math.max(1, shown - 1));
+  const isAllInView = rows.isWhole && first === 0 && shownTo >= count;
   return (
     <>
       <Problem error={rows.error} again={() => rows.reload()} />
@@ -308,7 +320,7 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
           {places.map((place) => {
             const row = rows.row(place);
             return (
-              <li key={place} data-row={place} aria-posinset={place + 1} aria-setsize={rows.isWhole ? count : -1}
+              <li key={keyOf(place, row)} data-row={place} aria-posinset={place + 1} aria-setsize={rows.isWhole ? count : -1}
                 class={place < from || place >= to ? 'away' : undefined} style={{ top: `${topOf(place)}px` }}>
                 <button type="button" class="row-button" tabIndex={place === at ? 0 : -1} aria-current={row?.id === chosen}
                   onFocus={() => setActive(place)} onClick={() => row && choose(row)}>
@@ -319,19 +331,21 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
           })}
         </ol>
       </div>
-      <div class="row places">
-        <span class="meta" role={rows.isSeeking ? 'status' : undefined}>
-          {rows.isSeeking
-            ? `Loading the rest: ${number(count)} so far`
-            : `${number(first + 1)} to ${number(shownTo)} of ${rows.isWhole ? '' : 'more than '}${number(count)}`}
-        </span>
-        <button type="button" onClick={() => go(0, false)} disabled={first === 0}>
-          First
-        </button>
-        <button type="button" onClick={() => void goToEnd(false)} disabled={rows.isSeeking || (rows.isWhole && shownTo >= count)}>
-          Last
-        </button>
-      </div>
+      {!isAllInView && (
+        <div class="row places">
+          <span class="meta" role={rows.isSeeking ? 'status' : undefined}>
+            {rows.isSeeking
+              ? `Loading the rest: ${number(count)} so far`
+              : `${number(first + 1)} to ${number(shownTo)} of ${rows.isWhole ? '' : 'more than '}${number(count)}`}
+          </span>
+          <button type="button" onClick={() => go(0, false)} disabled={first === 0}>
+            First
+          </button>
+          <button type="button" onClick={() => void goToEnd(false)} disabled={rows.isSeeking || (rows.isWhole && shownTo >= count)}>
+            Last
+          </button>
+        </div>
+      )}
     </>
   );
 }
