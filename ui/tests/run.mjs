@@ -192,7 +192,7 @@ test('a memory is edited, put away and forgotten, with its versions and the proo
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByText('Archived; it can be restored.').waitFor();
     await page.getByRole('button', { name: 'Restore' }).click();
-    await page.getByText('Restored.').waitFor();
+    await page.getByText('Restored.', { exact: true }).waitFor();
 
     await page.goto(at('memories'));
     await page.getByRole('button', { name: /guest network/ }).click();
@@ -209,6 +209,29 @@ test('a memory is edited, put away and forgotten, with its versions and the proo
     const gone = await demo('POST', 'recall', { query: 'passphrase of the guest network' });
     assert.deepEqual(gone.hits.filter((hit) => hit.text.includes('guest network')), []);
   });
+});
+
+test('an answer that comes late takes nobody away from the memory that is open', async () => {
+  await open({}, async (page) => {
+    let answer;
+    const asked = new Promise((resolve) => (answer = resolve));
+    await page.route(/\/archive$/, async (route) => {
+      await asked;
+      await route.continue();
+    });
+    await show(page, 'memories');
+    await page.getByRole('button', { name: /office plant/ }).click();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: /^Deploys happen/ }).click();
+    await page.locator('.detail .said.big', { hasText: 'Deploys' }).waitFor();
+    const gone = page.locator('.rows > li', { hasText: 'office plant' });
+    answer();
+    await gone.waitFor({ state: 'detached' });
+    await page.locator('.detail .said.big', { hasText: 'Deploys' }).waitFor();
+  });
+  const demo = server.space('demo');
+  const { items } = await demo('GET', 'memories?status=archived&q=office%20plant');
+  await demo('POST', `memories/${items[0].id}/restore`, {});
 });
 
 test('the log leads to what was derived from it, and what is held back is let be used', async () => {

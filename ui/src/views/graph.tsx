@@ -8,7 +8,7 @@ import { Paged } from '../list';
 import type { View } from '../main';
 import { Action, Badge, Cut, Empty, Field, Gaps, LoadView, Meter, Select, Status, Time, Trust, number } from '../parts';
 import { RecordLink } from '../record';
-import { setParams } from '../route';
+import { read, setParams } from '../route';
 
 /** Most edges that are drawn. */
 const MOST_EDGES = 200;
@@ -89,7 +89,7 @@ export function Graph({ space, params, tick, caller }: View) {
                 entities.reload();
               }} erased={(gone) => {
                 setErasure(gone);
-                setParams({ center: undefined });
+                if (read(location.hash).params.get('center') === center) setParams({ center: undefined });
                 entities.reload();
               }} />
           </div>

@@ -9,7 +9,7 @@ import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Select, Status, Time, Trust } from '../parts';
 import { PAGE, Rows, useRows } from '../list';
 import { RecordLink } from '../record';
-import { setParams } from '../route';
+import { read, setParams } from '../route';
 
 const KINDS: Array<[string, string]> = [
   ['', 'all'], ['knowledge', 'knowledge'], ['preference', 'preferences'], ['anti_pattern', 'anti-patterns'],
@@ -74,7 +74,8 @@ export function Memories({ space, params, tick, caller }: View) {
           done={done.id === chosen ? done.words : ''}
           changed={(id, words) => {
             setDone({ id, words });
-            setParams({ id });
+            // Whoever has opened another memory meanwhile stays there.
+            if (read(location.hash).params.get('id') === chosen) setParams({ id });
             list.reload();
           }} />}
       </div>
