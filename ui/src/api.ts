@@ -1,7 +1,7 @@
 /** Requests to the server, and who is logged in. The session is a cookie that no script reads. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-import { Operations, type Gap, type Memory, type Options } from '../../integrations/typescript/src/operations';
+import { Operations, type Gap, type JobForm, type Memory, type Options } from '../../integrations/typescript/src/operations';
 
 /** A refusal of the server, or that it did not answer. */
 export class Refusal extends Error {
@@ -72,6 +72,38 @@ export async function confirm(space: string, memory: Memory): Promise<unknown> {
   return api.memoryConfirm(space, memory.id, { sha256 });
 }
 
+/** Milliseconds between two looks at a job that runs. */
+const LOOK = 400;
+
+/** Waits for a job to end. */
+export async function waitForEnd(space: string, begun: JobForm): Promise<JobForm> {
+  let job = begun;
+  while (job.state === 'running') {
+    await new Promise((resolve) => setTimeout(resolve, LOOK));
+    job = await api.jobGet(space, job.id);
+  }
+  if (job.state !== 'done') throw new Error(job.error ?? `the job is ${job.state}`);
+  return job;
+}
+
+/** How the keys of memories begin that were learnt from what the user says. */
+const LEARNT = 'learned/';
+
+/** Whether a memory was read in what the user says, so that only what the user says changes it. */
+export function isLearnt(memory: Memory): boolean {
+  return memory.key?.startsWith(LEARNT) ?? false;
+}
+
+/** Rejects what was learnt, says the right words as the user, and returns the id of what was learnt from them, if anything was. */
+export async function correct(space: string, memory: Memory, content: string): Promise<string | undefined> {
+  await api.memoryReject(space, memory.id);
+  const messages = [{ role: 'user', content }];
+  const { event_ids: events } = await api.messageAdd(space, { session: memory.session, user: memory.user, messages });
+  await waitForEnd(space, await api.extract(space));
+  const { items } = await api.memoryList(space, { q: content, limit: 200 });
+  return items.find((one) => one.source_event_ids.some((id) => events.includes(id)))?.id;
+}
+
 /** Anything that a request failed with, as a refusal. */
 export function refusal(error: unknown): Refusal {
   return error instanceof Refusal ? error : new Refusal(0, 'internal', String(error), undefined);
@@ -107,14 +139,22 @@ export function useLoad<T>(request: (() => Promise<T>) | undefined, inputs: unkn
 }
 
 /** A page of a list. */
-interface PageOf<T> {
+export interface PageOf<T> {
   items: T[];
   next_cursor?: string | null;
   gaps?: Gap[];
 }
 
+/** A list as far as it is loaded. */
+export interface Pages<T> extends Load<PageOf<T>> {
+  items: T[] | undefined;
+  gaps: Gap[];
+  /** Loads the next page, if there is one. */
+  loadMore: (() => Promise<void>) | undefined;
+}
+
 /** Loads a list page by page. */
-export function usePages<T>(request: ((cursor?: string) => Promise<PageOf<T>>) | undefined, inputs: unknown[]) {
+export function usePages<T>(request: ((cursor?: string) => Promise<PageOf<T>>) | undefined, inputs: unknown[]): Pages<T> {
   const [more, setMore] = useState<PageOf<T>[]>([]);
   const [error, setError] = useState<Refusal>();
   const first = useLoad(request && (() => request()), inputs);

@@ -1,115 +1,12 @@
 // Drives the UI of a program in a real browser: `node tests/run.mjs PROGRAM [FOLDER]`; screenshots go into the folder.
-//
-// Each test has a page of its own, whose console must stay clean and which may ask nobody but the server.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { delimiter, join, resolve } from 'node:path';
-import { after, before, test } from 'node:test';
+import { join } from 'node:path';
+import { test } from 'node:test';
 
-import { chromium } from 'playwright-core';
-
-import { HOSTILE, Server, fill } from './server.mjs';
-
-const [program, folder] = process.argv.slice(2);
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const VIEWS = ['today', 'recall', 'context', 'memories', 'timeline', 'graph', 'summaries', 'ops'];
-/** A link to each view that shows data. */
-const FULL = {
-  today: 'today', recall: 'recall?q=where%20does%20Ada%20live', context: 'context?q=where%20does%20Ada%20live',
-  memories: 'memories', timeline: 'timeline', graph: 'graph?center=Ada', summaries: 'summaries', ops: 'ops',
-};
-/** The element of a view that has loaded its data. */
-const READY = {
-  today: '.tile', recall: '.hit', context: 'pre.exact', memories: '.rows li', timeline: '.log li', graph: '.graph .node',
-  summaries: '.tree li', ops: 'h2',
-};
-/** The endpoint without which a view has nothing to show. */
-const NEEDS = {
-  today: 'stats', recall: 'recall', context: 'context', memories: 'memories', timeline: 'events', graph: 'graph',
-  summaries: 'summaries', ops: 'jobs',
-};
-
-/** Milliseconds that a page may take to show something, on a machine that has much else to do. */
-const PATIENCE = 20_000;
-
-let server, browser, state;
-
-function browserPath() {
-  const name = process.env.CHROMIUM ?? 'chromium';
-  const places = name.includes('/') ? [name] : process.env.PATH.split(delimiter).map((one) => join(one, name));
-  return places.find((one) => existsSync(one));
-}
-
-before(async () => {
-  server = await new Server(resolve(program)).start();
-  await fill(server);
-  browser = await chromium.launch({ executablePath: browserPath(), args: ['--no-sandbox'] });
-  const page = await (await overlay(await browser.newContext())).newPage();
-  await page.goto(server.link());
-  await page.waitForSelector('.tile');
-  state = await page.context().storageState();
-  await page.context().close();
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/** With `MNEMAL_UI_FILES` the files of that folder stand for those in the program, so that a page is tried without building it. */
-async function overlay(context) {
-  const files = process.env.MNEMAL_UI_FILES;
-  if (!files) return context;
-  await context.route(`${server.url}/ui/**`, async (route) => {
-    const name = new URL(route.request().url()).pathname.replace('/ui/', '') || 'index.html';
-    const response = await route.fetch();
-    await route.fulfill({ response, body: readFileSync(join(files, name)) });
-  });
-  return context;
-}
-
-/** Opens a page that is logged in, and checks after the test that it kept to itself. */
-async function open(options, work) {
-  const context = await browser.newContext({ storageState: state, viewport: { width: 1280, height: 860 }, ...options });
-  await overlay(context);
-  const page = await context.newPage();
-  const [outside, wrong] = [[], []];
-  // A refusal that a test asks for is written to the console by the browser itself.
-  page.on('console', (said) => said.type() === 'error' && !(options.mayFail && /Failed to load/.test(said.text())) && wrong.push(said.text()));
-  page.on('pageerror', (error) => wrong.push(String(error)));
-  page.on('request', (asked) => !asked.url().startsWith(server.url) && !/^(data|blob):/.test(asked.url()) && outside.push(asked.url()));
-  page.setDefaultTimeout(PATIENCE);
-  try {
-    await work(page);
-  } catch (failed) {
-    if (folder) await page.screenshot({ path: join(folder, 'failed.png') });
-    throw failed;
-  }
-  await context.close();
-  assert.deepEqual({ wrong, outside }, { wrong: [], outside: [] });
-}
-
-const at = (view, space = 'demo') => `${server.url}/ui/#/${space}/${view}`;
-
-async function show(page, view, space) {
-  await page.goto(at(FULL[view], space));
-  await page.waitForSelector(READY[view]);
-  await settle(page);
-}
-
-/** Waits until nothing loads. */
-async function settle(page) {
-  await page.waitForFunction(() => !document.querySelector('.loading'));
-}
-
-async function violations(page) {
-  // The policy of the page forbids inline scripts, so this one runs through the debugger.
-  await page.evaluate(AXE);
-  const found = await page.evaluate(() =>
-    globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] }));
-  return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.html.slice(0, 120)} ${node.failureSummary}`).join(' | ').slice(0, 900)}`);
-}
+import { FULL, NEEDS, READY, VIEWS, at, folder, open, server, settle, show, violations } from './page.mjs';
+import { HOSTILE } from './server.mjs';
+import './clicks.mjs';
+import './lists.mjs';
 
 test('a link logs in once, and a page without a session asks for a key', async () => {
   await open({ storageState: undefined, mayFail: true }, async (page) => {
@@ -141,7 +38,6 @@ for (const view of VIEWS) {
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(overflow <= 0, `${view} is ${overflow} px wider than ${width} px`);
         if (folder) {
-          mkdirSync(folder, { recursive: true });
           await page.screenshot({ path: join(folder, `${view}-${colorScheme}-${width}.png`) });
         }
       });
@@ -296,7 +192,7 @@ test('a memory is edited, put away and forgotten, with its versions and the proo
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByText('Archived; it can be restored.').waitFor();
     await page.getByRole('button', { name: 'Restore' }).click();
-    await page.getByText('Restored.').waitFor();
+    await page.getByText('Restored.', { exact: true }).waitFor();
 
     await page.goto(at('memories'));
     await page.getByRole('button', { name: /guest network/ }).click();
@@ -311,8 +207,31 @@ test('a memory is edited, put away and forgotten, with its versions and the proo
     assert.deepEqual(await violations(page), []);
     if (folder) await page.screenshot({ path: join(folder, 'proof-light-1280.png') });
     const gone = await demo('POST', 'recall', { query: 'passphrase of the guest network' });
-    assert.ok(gone.hits.every((hit) => !hit.text.includes('guest network')));
+    assert.deepEqual(gone.hits.filter((hit) => hit.text.includes('guest network')), []);
   });
+});
+
+test('an answer that comes late takes nobody away from the memory that is open', async () => {
+  await open({}, async (page) => {
+    let answer;
+    const asked = new Promise((resolve) => (answer = resolve));
+    await page.route(/\/archive$/, async (route) => {
+      await asked;
+      await route.continue();
+    });
+    await show(page, 'memories');
+    await page.getByRole('button', { name: /office plant/ }).click();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: /^Deploys happen/ }).click();
+    await page.locator('.detail .said.big', { hasText: 'Deploys' }).waitFor();
+    const gone = page.locator('.rows > li', { hasText: 'office plant' });
+    answer();
+    await gone.waitFor({ state: 'detached' });
+    await page.locator('.detail .said.big', { hasText: 'Deploys' }).waitFor();
+  });
+  const demo = server.space('demo');
+  const { items } = await demo('GET', 'memories?status=archived&q=office%20plant');
+  await demo('POST', `memories/${items[0].id}/restore`, {});
 });
 
 test('the log leads to what was derived from it, and what is held back is let be used', async () => {
@@ -330,6 +249,21 @@ test('the log leads to what was derived from it, and what is held back is let be
     await page.getByText('It may be used from now on.').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('button', { name: 'Release' }).waitFor();
+  });
+});
+
+test('a prompt of earlier is explained by the receipt that stands in it', async () => {
+  const { recall_id: receipt, sections } = await server.space('demo')('POST', 'context', { query: 'where does Ada live', session: 'old' });
+  await open({}, async (page) => {
+    await page.goto(at(`context?q=${receipt}`));
+    await page.locator('.line .said').first().waitFor();
+    const lines = sections.reduce((sum, section) => sum + section.items.length, 0);
+    assert.equal(await page.locator('h2:has-text("Why each line is in it") + .list > li').count(), lines);
+    assert.deepEqual(await violations(page), []);
+  });
+  await open({ mayFail: true }, async (page) => {
+    await page.goto(at('context?q=rcl_unknown'));
+    await page.locator('[role=alert]').waitFor();
   });
 });
 
@@ -393,6 +327,55 @@ test('a key is made, shown once and revoked', async () => {
     await page.getByRole('button', { name: 'Revoke for good' }).click();
     await page.locator('.key .badge.bad').waitFor();
     assert.ok((await server.ask('GET', '/v1/keys')).items[0].revoked_at);
+  });
+});
+
+// proves: NB-52
+test('a preference shows how its weight fades, as the server weighs it', async () => {
+  const space = server.space('habits');
+  const days = (count) => new Date(Date.now() - count * 86_400_000).toISOString();
+  // Said in two conversations, a gentle correction is a preference, and an inferred one.
+  for (const [ago, better, used] of [[20, 'ripgrep', 'grep'], [100, 'pnpm', 'npm']]) {
+    for (const session of [`${used}-1`, `${used}-2`]) {
+      await space('POST', 'messages', { session, messages: [
+        { role: 'assistant', content: `Done, I did it with ${used}.`, occurred_at: days(ago) },
+        { role: 'user', content: `Use ${better} instead of ${used}.`, occurred_at: days(ago) },
+      ] });
+    }
+  }
+  await space('POST', 'messages', { session: 'c', messages: [{ role: 'user', content: 'I prefer tea to coffee.' }] });
+  await server.job('habits', 'extract');
+  const { items } = await space('GET', 'preferences');
+  const weight = (word) => items.find((one) => one.content.includes(word)).weight.toFixed(2);
+  await open({}, async (page) => {
+    await page.goto(at('summaries', 'habits'));
+    const row = (word) => page.locator('li', { hasText: word }).filter({ has: page.locator('.said') });
+    await row('tea').getByText('does not fade').waitFor();
+    const curve = row('ripgrep').getByText('How its weight fades');
+    await curve.waitFor();
+    assert.equal(await page.locator('.curve').count(), 0, 'nothing is drawn before it is asked for');
+    await curve.click();
+    const figure = row('ripgrep').locator('figure.curve');
+    const said = await figure.locator('figcaption').textContent();
+    assert.match(said, /halves every 14 days/);
+    assert.ok(said.includes(`It is ${weight('ripgrep')} today`), said);
+    assert.doesNotMatch(said, /default/, 'the weights tell the half-life');
+    const told = Object.fromEntries(await figure.locator('tbody tr').evaluateAll((all) =>
+      all.map((one) => [one.children[0].textContent, one.children[1].textContent])));
+    assert.deepEqual(told, { 'last said': '1.00', half: '0.50', 'a quarter': '0.25', today: weight('ripgrep'), least: '0.10' });
+    assert.match(await figure.getByRole('img').getAttribute('aria-label'), /reaches the least weight, 0\.10, on 20\d\d-/);
+    // Today lies on the curve.
+    const [dot, points] = await figure.evaluate((one) => {
+      const circle = one.querySelector('circle');
+      return [[Number(circle.getAttribute('cx')), Number(circle.getAttribute('cy'))],
+        one.querySelector('polyline').getAttribute('points').split(' ').map((pair) => pair.split(',').map(Number))];
+    });
+    const right = points.findIndex(([x]) => x >= dot[0]);
+    const [[x1, y1], [x2, y2]] = [points[right - 1], points[right]];
+    assert.ok(Math.abs(dot[1] - (y1 + ((y2 - y1) * (dot[0] - x1)) / (x2 - x1))) < 1.5, `${dot}`);
+    await row('pnpm').getByText('How its weight fades').click();
+    assert.match(await row('pnpm').locator('figcaption').textContent(), /has its least weight since/);
+    assert.deepEqual(await violations(page), []);
   });
 });
 

@@ -1,17 +1,20 @@
 /** Context preview: the exact text that an agent would be given, what it costs, and why each line is in it. */
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Context, Section } from '../../../integrations/typescript/src/operations';
+import type { Context, Line, Omitted } from '../../../integrations/typescript/src/operations';
 import { api, useLoad } from '../api';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, LoadView, Trust, number, score } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Time, Trust, number, score } from '../parts';
 import { RecordLink, because, reason } from '../record';
-import { setParams } from '../route';
+import { link, setParams } from '../route';
 
 /** The budget without a choice, in tokens, as that of the server. */
 const BUDGET = 4000;
 /** Budgets of the comparison, in tokens. */
 const BUDGETS = [250, 500, 1000, 2000, 4000, 8000];
+
+/** How the id of a receipt begins. */
+const RECEIPT = 'rcl_';
 
 /** A context with the milliseconds that this page waited for it. */
 interface Measurement {
@@ -55,27 +58,45 @@ export function Words({ space, id }: { space: string; id: string }) {
   return <p class="said">{why.data?.text ?? (why.error ? id : '…')}</p>;
 }
 
-function Lines({ space, section, receipt }: { space: string; section: Section; receipt: string }) {
+function Lines({ space, lines, receipt }: { space: string; lines: Line[]; receipt: string }) {
+  return (
+    <ul class="list">
+      {lines.map((line) => (
+        <li key={line.id} class="line">
+          <Words space={space} id={line.id} />
+          <span class="meta">
+            <Badge tone="good">{because(line)}</Badge> {line.kind} of <Trust trust={line.trust} />{' '}
+            <span class="num">{line.tokens}</span> tokens
+            {line.score > 0 && (
+              <>
+                {' '}
+                · score <span class="num">{score(line.score)}</span>
+              </>
+            )}{' '}
+            ·{' '}
+            <RecordLink id={line.id} receipt={receipt}>
+              source
+            </RecordLink>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What was considered and left out. */
+function LeftOut({ space, omitted, receipt }: { space: string; omitted: Omitted[]; receipt: string }) {
   return (
     <>
-      <h3>
-        {section.name} <span class="muted num">{number(section.used)} tokens</span>
-      </h3>
+      <h2>Left out</h2>
+      {omitted.length === 0 && <Empty>Nothing that was considered is left out.</Empty>}
       <ul class="list">
-        {section.items.map((line) => (
-          <li key={line.id} class="line">
-            <Words space={space} id={line.id} />
+        {omitted.map((one, place) => (
+          <li key={place} class="line">
+            <Words space={space} id={one.id} />
             <span class="meta">
-              <Badge tone="good">{because(line)}</Badge> {line.kind} of <Trust trust={line.trust} />{' '}
-              <span class="num">{line.tokens}</span> tokens
-              {line.score > 0 && (
-                <>
-                  {' '}
-                  · score <span class="num">{score(line.score)}</span>
-                </>
-              )}{' '}
-              ·{' '}
-              <RecordLink id={line.id} receipt={receipt}>
+              <Badge tone="warn">{reason(one)}</Badge> {one.kind}, considered for {one.section} ·{' '}
+              <RecordLink id={one.id} receipt={receipt}>
                 source
               </RecordLink>
             </span>
@@ -83,6 +104,32 @@ function Lines({ space, section, receipt }: { space: string; section: Section; r
         ))}
       </ul>
     </>
+  );
+}
+
+/** What a prompt of earlier was given, by the receipt that stands in it. */
+function Earlier({ space, receipt }: { space: string; receipt: string }) {
+  const load = useLoad(() => api.recallGet(space, receipt), [space, receipt]);
+  return (
+    <LoadView load={load}>
+      {(found) => (
+        <>
+          <p class="cost" role="status">
+            <strong class="num">{number(found.tokens)}</strong> of <span class="num">{number(found.budget)}</span> tokens ·{' '}
+            <Time at={found.at} />
+            {found.session && (
+              <>
+                {' '}
+                · <a href={link(space, 'timeline', { session: found.session })}>conversation {found.session}</a>
+              </>
+            )}
+          </p>
+          <h2>Why each line is in it</h2>
+          <Lines space={space} lines={found.lines} receipt={found.id} />
+          <LeftOut space={space} omitted={found.omitted} receipt={found.id} />
+        </>
+      )}
+    </LoadView>
   );
 }
 
@@ -168,7 +215,8 @@ export function ContextPreview({ space, params }: View) {
         query: asked || null, budget_tokens: budget, explain: true,
       }),
     );
-  const load = useLoad(isAsked ? request : undefined, [space, asked, budget, isAsked]);
+  const isReceipt = asked.startsWith(RECEIPT);
+  const load = useLoad(isAsked && !isReceipt ? request : undefined, [space, asked, budget, isAsked]);
   return (
     <>
       <form
@@ -179,8 +227,8 @@ export function ContextPreview({ space, params }: View) {
           setParams({ q: query.trim(), budget: tokens === String(BUDGET) ? undefined : tokens });
         }}
       >
-        <Field label="Query">
-          <input type="search" value={query} autofocus onInput={(event) => setQuery(event.currentTarget.value)} />
+        <Field label="Query, or the receipt that stands in a prompt">
+          <input type="search" value={query} placeholder="rcl_…" autofocus onInput={(event) => setQuery(event.currentTarget.value)} />
         </Field>
         <Field label="Budget in tokens">
           <input type="number" min={50} max={100000} value={tokens} onInput={(event) => setTokens(event.currentTarget.value)} />
@@ -188,6 +236,7 @@ export function ContextPreview({ space, params }: View) {
         <button class="primary">Assemble</button>
       </form>
       {!isAsked && <Empty>Assemble a context, and read exactly what an agent would be given for that turn.</Empty>}
+      {isReceipt && <Earlier space={space} receipt={asked} />}
       <LoadView load={load}>
         {({ context, took }) => (
           <>
@@ -226,24 +275,15 @@ export function ContextPreview({ space, params }: View) {
                   Receipt <code>{context.recall_id}</code>
                 </p>
                 {context.sections.filter((one) => one.items.length > 0).map((one) => (
-                  <Lines key={one.name} space={space} section={one} receipt={context.recall_id} />
+                  <div key={one.name}>
+                    <h3>
+                      {one.name} <span class="muted num">{number(one.used)} tokens</span>
+                    </h3>
+                    <Lines space={space} lines={one.items} receipt={context.recall_id} />
+                  </div>
                 ))}
                 {context.tokens === 0 && <Empty>The context is empty.</Empty>}
-                <h2>Left out</h2>
-                {context.omitted.length === 0 && <Empty>Nothing that was considered is left out.</Empty>}
-                <ul class="list">
-                  {context.omitted.map((one, place) => (
-                    <li key={place} class="line">
-                      <Words space={space} id={one.id} />
-                      <span class="meta">
-                        <Badge tone="warn">{reason(one)}</Badge> {one.kind}, considered for {one.section} ·{' '}
-                        <RecordLink id={one.id} receipt={context.recall_id}>
-                          source
-                        </RecordLink>
-                      </span>
-                    </li>
-                  ))}
-                </ul>
+                <LeftOut space={space} omitted={context.omitted} receipt={context.recall_id} />
               </section>
             </div>
           </>

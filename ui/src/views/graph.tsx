@@ -1,12 +1,14 @@
-/** Graph: somebody or something with what surrounds it, as it was on a day; merging two names for one, with undo. */
+/** Graph: somebody or something with what surrounds it, as it was on a day; merging two names for one, with undo; forgetting. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 
-import type { Entity, Fact, Graph as Drawn } from '../../../integrations/typescript/src/operations';
-import { api, useLoad, usePages } from '../api';
+import type { Entity, Erasure, Fact, Graph as Drawn } from '../../../integrations/typescript/src/operations';
+import { api, useLoad, usePages, type Pages } from '../api';
+import { Forget, Proof } from '../forget';
+import { Paged } from '../list';
 import type { View } from '../main';
-import { Action, Badge, Cut, Empty, Field, Gaps, LoadView, Meter, Problem, Select, Status, Time, Trust, number } from '../parts';
+import { Action, Badge, Cut, Empty, Field, Gaps, LoadView, Meter, Select, Status, Time, Trust, number } from '../parts';
 import { RecordLink } from '../record';
-import { setParams } from '../route';
+import { read, setParams } from '../route';
 
 /** Most edges that are drawn. */
 const MOST_EDGES = 200;
@@ -27,6 +29,8 @@ export function Graph({ space, params, tick, caller }: View) {
   const asOf = params.get('as_of') ?? '';
   const [text, setText] = useState('');
   const [q, setQ] = useState('');
+  const [erasure, setErasure] = useState<Erasure>();
+  const may = (right: string) => caller.rights.includes(right) || caller.rights.includes('admin');
   const entities = usePages((cursor) => api.entityList(space, { q, cursor, limit: PAGE }), [space, q, tick]);
   const graph = useLoad(
     center ? () => api.graphGet(space, { center, depth: Number(depth), as_of: asOf, limit: MOST_EDGES }) : undefined,
@@ -46,27 +50,24 @@ export function Graph({ space, params, tick, caller }: View) {
         </Field>
         <Select label="Depth" value={depth} options={[['1', '1 step'], ['2', '2 steps']]}
           set={(value) => setParams({ depth: value === '1' ? undefined : value })} />
+        <Field label="As of">
+          <input type="date" value={asOf} onChange={(event) => setParams({ as_of: event.currentTarget.value })} />
+        </Field>
         <button>Search</button>
       </form>
-      <Problem error={entities.error} again={entities.reload} />
-      <Gaps gaps={entities.gaps} />
-      {entities.items?.length === 0 && <Empty>Nobody and nothing of that name is known{q ? '' : ' yet'}.</Empty>}
-      <ul class="chips" aria-label="Entities">
-        {entities.items?.map((entity) => (
-          <li key={entity.id}>
-            <button type="button" aria-pressed={entity.id === center || entity.name === center}
-              onClick={() => setParams({ center: entity.id, record: undefined })}>
-              {entity.name} <span class="muted num">{number(entity.event_count)}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      {entities.loadMore && (
-        <>
-          <Cut shown={entities.items?.length ?? 0} />
-          <Action work={entities.loadMore}>More</Action>
-        </>
-      )}
+      <Paged pages={entities} name="Entities" kind="chips" empty={`Nobody and nothing of that name is known${q ? '' : ' yet'}.`}>
+        {(entity) => (
+          <button type="button" aria-pressed={entity.id === center || entity.name === center}
+            onClick={() => {
+              setErasure(undefined);
+              setParams({ center: entity.id, record: undefined });
+            }}>
+            {entity.name} <span class="muted num">{number(entity.event_count)}</span>
+          </button>
+        )}
+      </Paged>
+      {erasure && !center && <Proof erasure={erasure} />}
+      {!center && asOf && <Held space={space} asOf={asOf} />}
       {center && (
         <>
           <AsOf value={asOf} nodes={graph.data?.nodes ?? []} />
@@ -83,14 +84,47 @@ export function Graph({ space, params, tick, caller }: View) {
               </LoadView>
             </section>
             <Portrait key={center + asOf} space={space} id={center} asOf={asOf} all={entities.items ?? []}
-              mayWrite={caller.rights.includes('write') || caller.rights.includes('admin')} changed={() => {
+              mayWrite={may('write')} mayErase={may('erase')} changed={() => {
                 graph.reload();
+                entities.reload();
+              }} erased={(gone) => {
+                setErasure(gone);
+                if (read(location.hash).params.get('center') === center) setParams({ center: undefined });
                 entities.reload();
               }} />
           </div>
         </>
       )}
     </>
+  );
+}
+
+/** What held on a day, of whomever. */
+function Held({ space, asOf }: { space: string; asOf: string }) {
+  const facts = usePages((cursor) => api.factList(space, { as_of: asOf, cursor, limit: PAGE }), [space, asOf]);
+  return (
+    <section aria-label="What held">
+      <h2>
+        What held on <Time at={asOf} />
+      </h2>
+      <Facts facts={facts} empty="No fact held then." />
+    </section>
+  );
+}
+
+/** Facts, a page at a time. */
+function Facts({ facts, empty }: { facts: Pages<Fact>; empty: string }) {
+  return (
+    <Paged pages={facts} empty={empty}>
+      {(fact) => (
+        <>
+          <RecordLink id={fact.id}>{fact.line}</RecordLink>
+          <p class="meta">
+            <Status status={fact.status} /> <Meter value={fact.confidence} label="confidence" />
+          </p>
+        </>
+      )}
+    </Paged>
   );
 }
 
@@ -192,14 +226,17 @@ function Drawing({ graph, center }: { graph: Drawn; center: string }) {
   );
 }
 
-function Portrait({ space, id, asOf, all, mayWrite, changed }: {
+function Portrait({ space, id, asOf, all, mayWrite, mayErase, changed, erased }: {
   space: string;
   id: string;
   asOf: string;
   all: Entity[];
   mayWrite: boolean;
+  mayErase: boolean;
   changed: () => void;
+  erased: (erasure: Erasure) => void;
 }) {
+  const [isForgetting, forget] = useState(false);
   const load = useLoad(() => api.entityGet(space, id, { as_of: asOf }), [space, id, asOf]);
   const facts = usePages((cursor) => api.entityFacts(space, id, { as_of: asOf, cursor, limit: PAGE }), [space, id, asOf]);
   return (
@@ -218,26 +255,19 @@ function Portrait({ space, id, asOf, all, mayWrite, changed }: {
                 </>
               )}
             </p>
-            <Problem error={facts.error} again={facts.reload} />
-            <Gaps gaps={facts.gaps} />
-            {facts.items?.length === 0 && <Empty>No fact held of it then.</Empty>}
-            <ul class="list">
-              {facts.items?.map((fact) => (
-                <li key={fact.id}>
-                  <RecordLink id={fact.id}>{fact.line}</RecordLink>
-                  <p class="meta">
-                    <Status status={fact.status} /> <Meter value={fact.confidence} label="confidence" />
-                  </p>
-                </li>
-              ))}
-            </ul>
-            {facts.loadMore && (
-              <>
-                <Cut shown={facts.items?.length ?? 0} />
-                <Action work={facts.loadMore}>More</Action>
-              </>
-            )}
+            <Facts facts={facts} empty="No fact held of it then." />
             {mayWrite && <Merge space={space} entity={entity} all={all} changed={changed} />}
+            {mayErase && !isForgetting && (
+              <div class="danger-zone">
+                <button type="button" class="danger" onClick={() => forget(true)}>
+                  Forget…
+                </button>
+                <span class="muted">erases everything that names {entity.name}, in every layer; there is no undo</span>
+              </div>
+            )}
+            {isForgetting && (
+              <Forget space={space} selector={{ entity: entity.id }} cancel={() => forget(false)} done={erased} />
+            )}
           </>
         )}
       </LoadView>

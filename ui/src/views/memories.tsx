@@ -3,12 +3,13 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Caller, Erasure, Memory } from '../../../integrations/typescript/src/operations';
-import { api, canConfirm, confirm, useLoad, usePages } from '../api';
+import { api, canConfirm, confirm, correct, isLearnt, useLoad } from '../api';
 import { Forget, Proof } from '../forget';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Problem, Select, Status, Time, Trust } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Meter, Select, Status, Time, Trust } from '../parts';
+import { PAGE, Rows, useRows } from '../list';
 import { RecordLink } from '../record';
-import { setParams } from '../route';
+import { read, setParams } from '../route';
 
 const KINDS: Array<[string, string]> = [
   ['', 'all'], ['knowledge', 'knowledge'], ['preference', 'preferences'], ['anti_pattern', 'anti-patterns'],
@@ -18,8 +19,9 @@ const STATUSES: Array<[string, string]> = [
   ['', 'active'], ['candidate', 'to review'], ['archived', 'archived'], ['superseded', 'superseded'],
   ['rejected', 'rejected'], ['expired', 'expired'], ['all', 'all'],
 ];
-/** Memories of a page. */
-const PAGE = 50;
+
+const CORRECTED = 'Corrected: these are your words now, and the old ones are rejected.';
+const REJECTED = 'The old words are rejected. Yours are in the log, and nothing was learnt from them.';
 
 export function Memories({ space, params, tick, caller }: View) {
   const [kind, status, q] = ['kind', 'status', 'q'].map((name) => params.get(name) ?? '') as [string, string, string];
@@ -27,9 +29,10 @@ export function Memories({ space, params, tick, caller }: View) {
   const [text, setText] = useState(q);
   const [done, setDone] = useState({ id: '', words: '' });
   useEffect(() => setText(q), [q]);
-  const list = usePages<Memory>(
+  const list = useRows<Memory>(
     (cursor) => api.memoryList(space, { kind, status, q, cursor, limit: PAGE }),
-    [space, kind, status, q, tick],
+    [space, kind, status, q],
+    tick,
   );
   return (
     <>
@@ -50,33 +53,29 @@ export function Memories({ space, params, tick, caller }: View) {
       <Gaps gaps={list.gaps} />
       <div class={`master ${chosen ? 'has-detail' : ''}`}>
         <section aria-label="List">
-          <Problem error={list.error} again={list.reload} />
-          {list.items?.length === 0 && (
-            <Empty>
-              No memory fits. Agents store them, and so do you: <code>mnemal -s {space} remember "…"</code>
-            </Empty>
-          )}
-          <ul class="list rows">
-            {list.items?.map((memory) => (
-              <li key={memory.id}>
-                <button type="button" class="row-button" aria-current={memory.id === chosen}
-                  onClick={() => setParams({ id: memory.id })}>
-                  <span class="said">{memory.content}</span>
-                  <span class="meta">
-                    <Trust trust={memory.trust} /> {memory.kind}
-                    {memory.status !== 'active' && <Status status={memory.status} />} · <Time at={memory.occurred_at} />
-                  </span>
-                </button>
-              </li>
-            ))}
-          </ul>
-          {list.loadMore && <Action work={list.loadMore}>More</Action>}
+          <Rows rows={list} name="Memories" chosen={chosen} choose={(memory) => setParams({ id: memory.id })}
+            empty={
+              <Empty>
+                No memory fits. Agents store them, and so do you: <code>mnemal -s {space} remember "…"</code>
+              </Empty>
+            }>
+            {(memory) => (
+              <>
+                <span class="said">{memory.content}</span>
+                <span class="meta">
+                  <Trust trust={memory.trust} /> {memory.kind}
+                  {memory.status !== 'active' && <Status status={memory.status} />} · <Time at={memory.occurred_at} />
+                </span>
+              </>
+            )}
+          </Rows>
         </section>
         {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} caller={caller}
           done={done.id === chosen ? done.words : ''}
           changed={(id, words) => {
             setDone({ id, words });
-            setParams({ id });
+            // Whoever has opened another memory meanwhile stays there.
+            if (read(location.hash).params.get('id') === chosen) setParams({ id });
             list.reload();
           }} />}
       </div>
@@ -119,12 +118,17 @@ function Detail({ space, id, tick, changed, done, caller }: {
           <>
             {mode === 'edit' ? (
               <Edit memory={memory} cancel={() => setMode('read')}
-                save={(content) =>
-                  then('Saved as a new version.', async () => {
+                save={async (content) => {
+                  if (isLearnt(memory)) {
+                    const next = await correct(space, memory, content);
+                    await then(next ? CORRECTED : REJECTED, async () => next)();
+                    return;
+                  }
+                  await then('Saved as a new version.', async () => {
                     const patch = { content, if_version: memory.version, writer: 'application' };
                     return (await api.memoryEdit(space, memory.id, patch)).id;
-                  })()
-                }
+                  })();
+                }}
               />
             ) : (
               <p class="said big">{memory.content}</p>
@@ -169,9 +173,11 @@ function Detail({ space, id, tick, changed, done, caller }: {
             </p>
             {mode === 'read' && mayWrite && (
               <div class="row">
-                <button type="button" onClick={() => setMode('edit')}>
-                  Edit
-                </button>
+                {(!isLearnt(memory) || caller.class === 'app') && (
+                  <button type="button" onClick={() => setMode('edit')}>
+                    {isLearnt(memory) ? 'Correct' : 'Edit'}
+                  </button>
+                )}
                 {canConfirm && caller.class === 'app' && (memory.status === 'candidate' || memory.trust !== 'user') && (
                   <Action work={then('Confirmed: it counts as your own words.', () => confirm(space, memory))}>
                     Confirm
@@ -224,11 +230,14 @@ function Row({ name, children }: { name: string; children: ComponentChildren }) 
 
 function Edit({ memory, save, cancel }: { memory: Memory; save: (content: string) => Promise<void>; cancel: () => void }) {
   const [content, setContent] = useState(memory.content);
+  const words = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => words.current?.focus(), []);
   return (
     <div class="edit">
       <Field label="Words">
-        <textarea rows={5} value={content} autofocus onInput={(event) => setContent(event.currentTarget.value)} />
+        <textarea ref={words} rows={5} value={content} onInput={(event) => setContent(event.currentTarget.value)} />
       </Field>
+      {isLearnt(memory) && <p class="meta">It was read in what you said. What you write here counts as said by you now.</p>}
       <div class="row">
         <Action kind="primary" work={() => save(content)} isOff={!content.trim() || content === memory.content}>
           Save

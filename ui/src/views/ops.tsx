@@ -1,13 +1,10 @@
 /** Operations: jobs, what the dream would do and did, import and export, keys. */
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Imported, IssuedKey, JobForm, Key } from '../../../integrations/typescript/src/operations';
-import { api, useLoad } from '../api';
+import type { Imported, IssuedKey, Key } from '../../../integrations/typescript/src/operations';
+import { api, useLoad, waitForEnd } from '../api';
 import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, LoadView, Select, Status, Time, number } from '../parts';
-
-/** Milliseconds between two looks at a job that runs. */
-const LOOK = 400;
 
 /** One thing that a dream did, or would do. */
 interface Operation {
@@ -65,17 +62,6 @@ export function Ops({ space, tick, caller }: View) {
       </div>
     </div>
   );
-}
-
-/** Waits for a job to end. */
-async function waitForEnd(space: string, begun: JobForm): Promise<JobForm> {
-  let job = begun;
-  while (job.state === 'running') {
-    await new Promise((resolve) => setTimeout(resolve, LOOK));
-    job = await api.jobGet(space, job.id);
-  }
-  if (job.state !== 'done') throw new Error(job.error ?? `the job is ${job.state}`);
-  return job;
 }
 
 function Dream({ space, changed }: { space: string; changed: () => void }) {

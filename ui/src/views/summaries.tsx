@@ -1,7 +1,11 @@
 /** Summaries as a tree with what they do not know yet, and how the user wants things. */
+import { useMemo } from 'preact/hooks';
+
 import type { Memory, Summary } from '../../../integrations/typescript/src/operations';
 import { Action, Badge, Empty, Gaps, Meter, Problem, Time, Trust, number } from '../parts';
 import { api, usePages } from '../api';
+import { Fading, decayOf } from '../fading';
+import { Paged } from '../list';
 import type { View } from '../main';
 import { RecordLink } from '../record';
 import { link } from '../route';
@@ -12,6 +16,7 @@ const PAGE = 100;
 export function Summaries({ space, tick }: View) {
   const summaries = usePages<Summary>((cursor) => api.summaryList(space, { cursor, limit: PAGE }), [space, tick]);
   const preferences = usePages<Memory>((cursor) => api.preferenceList(space, { cursor, limit: PAGE }), [space, tick]);
+  const decay = useMemo(() => decayOf(preferences.items ?? [], Date.now()), [preferences.items?.length, preferences.data]);
   const all = summaries.items ?? [];
   const keys = new Set(all.map((one) => one.key));
   const roots = all.filter((one) => !one.parent_key || !keys.has(one.parent_key));
@@ -31,12 +36,9 @@ export function Summaries({ space, tick }: View) {
       </section>
       <section>
         <h2>Preferences</h2>
-        <Problem error={preferences.error} again={preferences.reload} />
-        <Gaps gaps={preferences.gaps} />
-        {preferences.items?.length === 0 && <Empty>The user has not said yet how things should be.</Empty>}
-        <ul class="list">
-          {preferences.items?.map((one) => (
-            <li key={one.id}>
+        <Paged pages={preferences} empty="The user has not said yet how things should be.">
+          {(one) => (
+            <>
               <p class="said">
                 <a href={link(space, 'memories', { id: one.id, kind: 'preference' })}>{one.content}</a>
               </p>
@@ -56,10 +58,10 @@ export function Summaries({ space, tick }: View) {
                 weight now <Meter value={one.weight} label="weight" /> ·{' '}
                 <RecordLink id={one.id}>source</RecordLink>
               </p>
-            </li>
-          ))}
-        </ul>
-        {preferences.loadMore && <Action work={preferences.loadMore}>More</Action>}
+              <Fading memory={one} decay={decay} />
+            </>
+          )}
+        </Paged>
       </section>
     </div>
   );

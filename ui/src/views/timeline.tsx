@@ -4,12 +4,11 @@ import { Forget, Proof } from '../forget';
 import type { Erasure, Event } from '../../../integrations/typescript/src/operations';
 import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, LoadView, Problem, Select, Status, Time, Trust, number } from '../parts';
+import { PAGE, Rows, useRows } from '../list';
 import { RecordLink } from '../record';
 import { setParams } from '../route';
 import { useState } from 'preact/hooks';
 
-/** Events of a page. */
-const PAGE = 100;
 /** Facts and memories that are looked through for what rests on an event. */
 const LOOKED_THROUGH = 200;
 
@@ -24,12 +23,13 @@ export function Timeline({ space, params, tick, caller }: View) {
   const get = (name: string) => params.get(name) ?? '';
   const [session, role, show, since, chosen] = [get('session'), get('role'), get('show'), get('since'), get('event')];
   const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: 50 }), [space, tick]);
-  const events = usePages<Event>(
+  const events = useRows<Event>(
     (cursor) =>
       api.eventList(space, {
         session, role, since, all: show === 'all' || undefined, quarantined: show === 'held' || undefined, cursor, limit: PAGE,
       }),
-    [space, session, role, show, since, tick],
+    [space, session, role, show, since],
+    tick,
   );
   return (
     <>
@@ -50,30 +50,25 @@ export function Timeline({ space, params, tick, caller }: View) {
       <Gaps gaps={[...sessions.gaps, ...events.gaps]} />
       <div class={`master ${chosen ? 'has-detail' : ''}`}>
         <section aria-label="Events">
-          <Problem error={events.error} again={events.reload} />
-          {events.items?.length === 0 && <Empty>{show === 'held' ? 'Nothing is held back.' : 'No event is here.'}</Empty>}
-          <ol class="list rows log">
-            {events.items?.map((event) => (
-              <li key={event.id}>
-                <button type="button" class="row-button" aria-current={event.id === chosen}
-                  onClick={() => setParams({ event: event.id })}>
-                  <span class="meta">
-                    <span class={`role ${event.role}`}>{event.speaker ?? event.role}</span>{' '}
-                    <Time at={event.occurred_at ?? event.recorded_at} />
-                    {!session && event.session && <> · {event.session}</>}
-                    {event.decision && <Badge>{event.decision.replaceAll('_', ' ')}</Badge>}
-                    {event.operation && <Badge>{event.operation.replaceAll('_', ' ')}</Badge>}
-                    {event.quarantined && <Badge tone="bad">held back</Badge>}
-                    {event.erased_at && <Badge tone="bad">erased</Badge>}
-                  </span>
-                  <span class="said">{event.content ?? (event.erased_at ? 'erased' : event.type)}</span>
-                </button>
-              </li>
-            ))}
-          </ol>
-          {events.loadMore && <Action work={events.loadMore}>More</Action>}
+          <Rows rows={events} name="Events" kind="log" chosen={chosen} choose={(event) => setParams({ event: event.id })}
+            empty={<Empty>{show === 'held' ? 'Nothing is held back.' : 'No event is here.'}</Empty>}>
+            {(event) => (
+              <>
+                <span class="meta">
+                  <span class={`role ${event.role}`}>{event.speaker ?? event.role}</span>{' '}
+                  <Time at={event.occurred_at ?? event.recorded_at} />
+                  {!session && event.session && <> · {event.session}</>}
+                  {event.decision && <Badge>{event.decision.replaceAll('_', ' ')}</Badge>}
+                  {event.operation && <Badge>{event.operation.replaceAll('_', ' ')}</Badge>}
+                  {event.quarantined && <Badge tone="bad">held back</Badge>}
+                  {event.erased_at && <Badge tone="bad">erased</Badge>}
+                </span>
+                <span class="said">{event.content ?? (event.erased_at ? 'erased' : event.type)}</span>
+              </>
+            )}
+          </Rows>
         </section>
-        {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} rights={caller.rights} changed={events.reload} />}
+        {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} rights={caller.rights} changed={() => events.reload()} />}
       </div>
     </>
   );

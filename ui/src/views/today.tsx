@@ -1,9 +1,11 @@
 /** Today: what changed, what waits for a person, how the space and its layers are. */
 import { useState } from 'preact/hooks';
 
-import { api, canConfirm, confirm, useLoad, usePages } from '../api';
+import type { Change, Event, Memory } from '../../../integrations/typescript/src/operations';
+import { api, canConfirm, confirm, useLoad, usePages, type Pages } from '../api';
+import { Paged } from '../list';
 import type { View } from '../main';
-import { Action, Badge, Cut, Empty, Gaps, LoadView, Problem, Status, Time, Trust, bytes, number } from '../parts';
+import { Action, Badge, Cut, Empty, Field, LoadView, Status, Time, Trust, bytes, number } from '../parts';
 import { RecordLink } from '../record';
 import { link } from '../route';
 
@@ -13,6 +15,14 @@ const LOOK_BACK = '7d';
 const CHANGES = 20;
 /** Memories to review and conversations of a page. */
 const PAGE = 10;
+/** Preferences among which a decision is looked for. */
+const HOLDING = 200;
+/** How far back the last dream is looked for. */
+const DREAMS = '3d';
+/** Decisions of a page. */
+const DECISIONS = 200;
+/** Milliseconds between two operations that belong to two dreams. */
+const PAUSE = 300_000;
 
 function Tile({ value, name, to }: { value: string; name: string; to?: string }) {
   const body = (
@@ -30,17 +40,190 @@ function Tile({ value, name, to }: { value: string; name: string; to?: string })
   );
 }
 
+/** What the last dream did. */
+interface Dreamed {
+  /** Oldest first. */
+  operations: Event[];
+  /** What is believed otherwise because of them, as far as they still hold. */
+  changes: Change[];
+  /** Decisions that were taken back since. */
+  undone: number;
+}
+
+async function lastDream(space: string): Promise<Dreamed> {
+  const decisions: Event[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.eventList(space, { role: 'decision', since: DREAMS, cursor, limit: DECISIONS });
+    decisions.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor);
+  const all = decisions.filter((one) => one.operation);
+  const time = (event: Event | undefined) => Date.parse(event?.recorded_at ?? '');
+  let first = Math.max(0, all.length - 1);
+  while (first > 0 && time(all[first]) - time(all[first - 1]) < PAUSE) first--;
+  const operations = all.slice(first);
+  const end = operations.at(-1)?.seq ?? Infinity;
+  const undone = decisions.filter((one) => one.decision === 'undo' && one.seq > end).length;
+  if (operations.length === 0) return { operations, changes: [], undone };
+  const before = new Date(time(operations[0]) - 1).toISOString();
+  const { changes } = await api.diff(space, { from: before });
+  return { operations, changes, undone };
+}
+
+/** What the last dream did; all of it, or a part, is taken back. */
+function LastDream({ space, tick, mayUndo }: { space: string; tick: number; mayUndo: boolean }) {
+  const load = useLoad(() => lastDream(space), [space, tick]);
+  const [back, setBack] = useState<string[]>([]);
+  const undo = (operations: Event[]) => async () => {
+    // What came later may rest on what came before.
+    for (const { id } of [...operations].reverse()) {
+      await api.decisionUndo(space, id);
+      setBack((before) => [...before, id]);
+    }
+  };
+  return (
+    <section aria-label="Last dream">
+      <h2>Last dream</h2>
+      <LoadView load={load}>
+        {({ operations, changes, undone }) => {
+          const left = operations.filter((one) => !back.includes(one.id));
+          if (operations.length === 0) return <Empty>No dream changed anything in the last 3 days.</Empty>;
+          return (
+            <>
+              <p class="meta">
+                <Time at={operations.at(-1)?.recorded_at} /> · operations: {number(operations.length)}
+                {undone > 0 && <> · decisions taken back since: {number(undone)}</>}
+              </p>
+              {mayUndo && left.length > 0 && (
+                <div class="row">
+                  <Action work={undo(left)}>{back.length > 0 ? 'Undo the rest' : 'Undo all of it'}</Action>
+                </div>
+              )}
+              {left.length === 0 && (
+                <p class="bar good" role="status">
+                  Taken back: the memories are as they were before this dream.
+                </p>
+              )}
+              <ul class="list">
+                {operations.map((one) => (
+                  <li key={one.id}>
+                    <p class="said">
+                      <Badge>{(one.operation ?? '').replaceAll('_', ' ')}</Badge> {one.content}
+                    </p>
+                    {changes.filter((change) => change.cause === one.id).map((change) => (
+                      <p key={change.id} class="said">
+                        {change.before && <del>{change.before}</del>} {change.after && change.after !== one.content && <ins>{change.after}</ins>}{' '}
+                        <span class="meta">
+                          <RecordLink id={change.id}>source</RecordLink>
+                        </span>
+                      </p>
+                    ))}
+                    <div class="row">
+                      {back.includes(one.id) ? (
+                        <Badge tone="good">taken back</Badge>
+                      ) : (
+                        mayUndo && <Action work={undo([one])}>Undo</Action>
+                      )}
+                    </div>
+                  </li>
+                ))}
+              </ul>
+            </>
+          );
+        }}
+      </LoadView>
+    </section>
+  );
+}
+
+/** Confirms everything that is listed, after a second question. */
+function ConfirmAll({ space, pages, changed }: { space: string; pages: Pages<Memory>; changed: () => void }) {
+  // The very words that were on the page when it was asked for, whatever comes in meanwhile.
+  const [asked, setAsked] = useState<Memory[]>();
+  const [told, setTold] = useState('');
+  const listed = pages.items ?? [];
+  const all = async () => {
+    let done = 0;
+    try {
+      for (const memory of asked ?? []) {
+        await confirm(space, memory);
+        done++;
+      }
+    } finally {
+      setTold(`Confirmed: ${number(done)}.`);
+      setAsked(undefined);
+      pages.reload();
+      changed();
+    }
+  };
+  return (
+    <>
+      {asked ? (
+        <div class="bar warn">
+          <span>These {number(asked.length)} count as your own words from then on.</span>
+          <span class="row">
+            <button type="button" onClick={() => setAsked(undefined)}>
+              Not yet
+            </button>
+            <Action kind="primary" work={all}>
+              Confirm {number(asked.length)}
+            </Action>
+          </span>
+        </div>
+      ) : (
+        listed.length > 1 && (
+          <div class="row">
+            <button type="button" onClick={() => setAsked(listed)}>
+              Confirm all {number(listed.length)}…
+            </button>
+          </div>
+        )
+      )}
+      {told && <p role="status">{told}</p>}
+    </>
+  );
+}
+
+/** Leads to what held on a day. */
+function OnADay({ space }: { space: string }) {
+  const [day, setDay] = useState('');
+  return (
+    <section>
+      <h2>What held on a day</h2>
+      <form
+        class="row end"
+        onSubmit={(event) => {
+          event.preventDefault();
+          location.hash = link(space, 'graph', { as_of: day });
+        }}
+      >
+        <Field label="Day">
+          <input type="date" value={day} onInput={(event) => setDay(event.currentTarget.value)} />
+        </Field>
+        <button disabled={!day}>Show</button>
+      </form>
+    </section>
+  );
+}
+
 export function Today({ space, tick, caller }: View) {
   const stats = useLoad(() => api.stats(space), [space, tick]);
   const changes = useLoad(() => api.diff(space, { from: LOOK_BACK }), [space, tick]);
   const waiting = usePages((cursor) => api.memoryList(space, { status: 'candidate', cursor, limit: PAGE }), [space, tick]);
+  // What was confirmed holds under the same key as a later version, and is no longer to be decided about.
+  const holding = useLoad(() => api.preferenceList(space, { limit: HOLDING }), [space, tick]);
+  const isOpen = (one: Memory) => !holding.data?.items.some((held) => held.key && held.key === one.key && held.version > one.version);
+  const open = { ...waiting, items: waiting.items?.filter(isOpen) };
   const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: PAGE }), [space, tick]);
   const [known, total] = [sessions.items?.length ?? 0, stats.data?.sessions ?? 0];
   const [most, setMost] = useState(CHANGES);
-  const mayDecide = caller.class === 'app' && (caller.rights.includes('write') || caller.rights.includes('admin'));
+  const mayWrite = caller.rights.includes('write') || caller.rights.includes('admin');
+  const mayDecide = caller.class === 'app' && mayWrite;
   const decide = (work: () => Promise<unknown>) => async () => {
     await work();
     waiting.reload();
+    holding.reload();
   };
   return (
     <>
@@ -109,12 +292,10 @@ export function Today({ space, tick, caller }: View) {
         <div>
           <section>
             <h2>To review</h2>
-            <Problem error={waiting.error} again={waiting.reload} />
-            <Gaps gaps={waiting.gaps} />
-            {waiting.items?.length === 0 && <Empty>Nothing is to be reviewed.</Empty>}
-            <ul class="list">
-              {waiting.items?.map((memory) => (
-                <li key={memory.id}>
+            {mayDecide && canConfirm && <ConfirmAll space={space} pages={open} changed={holding.reload} />}
+            <Paged pages={open} to={link(space, 'memories', { status: 'candidate' })} empty="Nothing is to be reviewed.">
+              {(memory) => (
+                <>
                   <p class="said">{memory.content}</p>
                   <p class="meta">
                     <Trust trust={memory.trust} /> <Time at={memory.created_at} /> ·{' '}
@@ -130,37 +311,24 @@ export function Today({ space, tick, caller }: View) {
                       <Action work={decide(() => api.memoryReject(space, memory.id))}>Reject</Action>
                     </div>
                   )}
-                </li>
-              ))}
-            </ul>
-            {waiting.loadMore && (
-              <>
-                <Cut shown={waiting.items?.length ?? 0} to={link(space, 'memories', { status: 'candidate' })} />
-                <Action work={waiting.loadMore}>More</Action>
-              </>
-            )}
+                </>
+              )}
+            </Paged>
           </section>
+          <LastDream space={space} tick={tick} mayUndo={mayDecide} />
+          <OnADay space={space} />
           <section>
             <h2>Last conversations</h2>
-            <Problem error={sessions.error} again={sessions.reload} />
-            <Gaps gaps={sessions.gaps} />
-            {sessions.items?.length === 0 && <Empty>There was no conversation yet.</Empty>}
-            <ul class="list">
-              {sessions.items?.map((session) => (
-                <li key={session.id}>
+            <Paged pages={sessions} all={total > known ? total : undefined} empty="There was no conversation yet.">
+              {(session) => (
+                <>
                   <a href={link(space, 'timeline', { session: session.id })}>{session.id}</a>
                   <p class="meta">
                     {session.channel} · {number(session.event_count)} events · <Time at={session.last_at} />
                   </p>
-                </li>
-              ))}
-            </ul>
-            {sessions.loadMore && (
-              <>
-                <Cut shown={known} all={total > known ? total : undefined} />
-                <Action work={sessions.loadMore}>More</Action>
-              </>
-            )}
+                </>
+              )}
+            </Paged>
           </section>
           <section>
             <h2>Layers</h2>
