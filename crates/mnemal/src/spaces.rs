@@ -2,8 +2,8 @@
 
 mod folder;
 mod marker;
-mod place;
 mod pool;
+mod storage;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ use mnemal_store::PostgresDatabase;
 
 use self::folder::Folder;
 use self::marker::Marker;
-use self::place::Place;
 use self::pool::{Pool, PoolEntry};
+use self::storage::SpaceStorage;
 use crate::audit::{AuditAct, AuditRecord};
 use crate::builder::Builder;
 use crate::engine::Engine;
@@ -88,7 +88,7 @@ pub struct Spaces {
 
 #[derive(Debug)]
 struct Inner {
-    place: Place,
+    storage: SpaceStorage,
     template: Builder,
     pool: Pool,
     /// The data directory, with the installation's key and the audit log; empty for an embedded engine.
@@ -105,8 +105,8 @@ impl Spaces {
     pub fn new(data: impl Into<PathBuf>, template: Builder) -> Result<Self> {
         template.settings().check()?;
         let data = data.into();
-        let place = Place::Folder(Folder::new(data.join(FOLDER)));
-        Ok(Self::in_place(data, place, template))
+        let storage = SpaceStorage::Folder(Folder::new(data.join(FOLDER)));
+        Ok(Self::in_storage(data, storage, template))
     }
 
     /// Creates it from a database of PostgreSQL and a data directory, which holds the installation's key and the audit log, and
@@ -124,16 +124,16 @@ impl Spaces {
     ) -> Result<Self> {
         template.settings().check()?;
         let data = data.into();
-        let spaces = Self::in_place(data, Place::Database(database.clone()), template);
+        let spaces = Self::in_storage(data, SpaceStorage::Database(database.clone()), template);
         let key = spaces.inner.template.installation_key(&spaces.inner.data.join(crate::key_file::NAME))?;
         database.bind(&key.hash("installation", &[])).await?;
         Ok(spaces)
     }
 
-    fn in_place(data: PathBuf, place: Place, template: Builder) -> Self {
+    fn in_storage(data: PathBuf, storage: SpaceStorage, template: Builder) -> Self {
         let pool = Pool::new(template.settings().spaces.max_open, template.clock());
         let template = template.with_key_file_unless_known(data.join(crate::key_file::NAME));
-        Self { inner: Arc::new(Inner { place, template, pool, data }), known: Within::All }
+        Self { inner: Arc::new(Inner { storage, template, pool, data }), known: Within::All }
     }
 
     /// Returns the one space of an engine that is open: of a file of any name, or in memory.
@@ -147,8 +147,8 @@ impl Spaces {
         let template = Engine::builder().with_settings(engine.settings().clone());
         template.settings().check()?;
         let pool = Pool::of_one(space.clone(), engine, template.clock());
-        let place = Place::Embedded(space.clone());
-        let inner = Inner { place, template, pool, data: PathBuf::new() };
+        let storage = SpaceStorage::Embedded(space.clone());
+        let inner = Inner { storage, template, pool, data: PathBuf::new() };
         Ok(Self { inner: Arc::new(inner), known: Within::Only(vec![space]) })
     }
 
@@ -216,7 +216,7 @@ impl Spaces {
     /// # Errors
     /// `Unavailable` when the folder cannot be read, or the database does not answer.
     pub async fn list(&self) -> Result<Vec<SpaceEntry>> {
-        let entries = self.inner.place.entries().await?.into_iter();
+        let entries = self.inner.storage.entries().await?.into_iter();
         let known = entries.filter(|(space, _)| self.knows(space));
         Ok(known.map(|(space, marker)| self.entry_of(space, marker)).collect())
     }
@@ -226,7 +226,7 @@ impl Spaces {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     pub async fn contains(&self, space: &SpaceId) -> Result<bool> {
-        Ok(self.knows(space) && self.inner.place.has(space).await?)
+        Ok(self.knows(space) && self.inner.storage.has(space).await?)
     }
 
     /// Returns the list entry of a space, without opening it.
@@ -237,7 +237,7 @@ impl Spaces {
         if !self.contains(space).await? {
             return Err(Error::not_found(format!("no space {space}")));
         }
-        let marker = self.inner.place.marked(space).await?;
+        let marker = self.inner.storage.marked(space).await?;
         Ok(self.entry_of(space.clone(), marker))
     }
 
@@ -247,7 +247,7 @@ impl Spaces {
     /// As [`open`](Self::open).
     pub async fn show(&self, space: &SpaceId) -> Result<SpaceReport> {
         let memory = self.open(space).await?;
-        let marker = self.inner.place.marked(space).await?;
+        let marker = self.inner.storage.marked(space).await?;
         let newest = memory.events().latest(&EventFilter::all(), NonZeroUsize::MIN).await?;
         Ok(SpaceReport {
             entry: self.entry_of(space.clone(), marker),
@@ -319,14 +319,14 @@ impl Spaces {
     /// # Errors
     /// `Unavailable` when the folder cannot be read, or the database does not answer.
     pub async fn always_on(&self) -> Result<Vec<SpaceId>> {
-        let (mut always_on, _) = self.inner.place.standing().await?;
+        let (mut always_on, _) = self.inner.storage.standing().await?;
         always_on.retain(|space| self.knows(space));
         Ok(always_on)
     }
 
     /// Whether a space exists and is always-on.
     pub(crate) async fn is_always_on(&self, space: &SpaceId) -> bool {
-        let is_on = async { Ok(self.has(space).await? && self.inner.place.marked(space).await?.is_on) };
+        let is_on = async { Ok(self.has(space).await? && self.inner.storage.marked(space).await?.is_on) };
         is_on.await.unwrap_or_else(|_: Error| true)
     }
 
@@ -334,10 +334,10 @@ impl Spaces {
         if !self.has(space).await? {
             return Err(Error::not_found(format!("no space {space}")));
         }
-        self.inner.place.check_many()?;
-        let marked = self.inner.place.marked(space).await?;
+        self.inner.storage.check_many()?;
+        let marked = self.inner.storage.marked(space).await?;
         let changed = change(marked.clone());
-        if changed == marked { Ok(()) } else { self.inner.place.mark(space, &changed).await }
+        if changed == marked { Ok(()) } else { self.inner.storage.mark(space, &changed).await }
     }
 
     /// Removes a space permanently: its database and related files, its marker, and the copies that migrations, recoveries and
@@ -359,13 +359,13 @@ impl Spaces {
         if !self.has(space).await? {
             return Err(Error::not_found(format!("no space {space}")));
         }
-        self.inner.place.check_many()?;
+        self.inner.storage.check_many()?;
         let mut barred = self.inner.pool.bar(space)?;
         if let Some(engine) = barred.engine.take() {
             engine.close().await?;
         }
         let log = self.inner.template.audit_log(&self.inner.data.join(crate::key_file::NAME))?;
-        self.inner.place.remove(space).await?;
+        self.inner.storage.remove(space).await?;
         match log {
             Some(log) => {
                 let act = AuditRecord::new(AuditAct::SpaceRemoved, Origin::UserDirect).space(space);
@@ -420,7 +420,7 @@ impl Spaces {
 
     /// Returns the spaces that are read without being named.
     async fn always_on_spaces(&self) -> Result<Vec<SpaceId>> {
-        let (mut standing, has_global) = self.inner.place.standing().await?;
+        let (mut standing, has_global) = self.inner.storage.standing().await?;
         let global = SpaceId::new(GLOBAL)?;
         if self.inner.template.settings().read_global && has_global {
             standing.retain(|space| *space != global);
@@ -436,17 +436,17 @@ impl Spaces {
 
     /// As [`contains`](Self::contains); an open space of a shared database is believed to exist, without a trip.
     async fn has(&self, space: &SpaceId) -> Result<bool> {
-        let is_open = || self.inner.place.is_shared() && self.inner.pool.opened(space).is_some();
-        Ok(self.knows(space) && (is_open() || self.inner.place.has(space).await?))
+        let is_open = || self.inner.storage.is_shared() && self.inner.pool.opened(space).is_some();
+        Ok(self.knows(space) && (is_open() || self.inner.storage.has(space).await?))
     }
 
     async fn engine(&self, space: &SpaceId) -> Result<Engine> {
         if !self.knows(space) {
-            let is_embedded = matches!(self.inner.place, Place::Embedded(_));
+            let is_embedded = matches!(self.inner.storage, SpaceStorage::Embedded(_));
             let beside = if is_embedded { ": an embedded memory is one space" } else { "" };
             return Err(Error::not_found(format!("no space {space}{beside}")));
         }
-        if matches!(self.inner.place, Place::Embedded(_)) {
+        if matches!(self.inner.storage, SpaceStorage::Embedded(_)) {
             let closed = || Error::new(ErrorKind::Unavailable, format!("the memory {space} is closed"));
             return self.inner.pool.opened(space).ok_or_else(closed);
         }
@@ -460,7 +460,7 @@ impl Spaces {
             PoolEntry::Permit(permit) => permit,
         };
         let mut template = self.inner.template.clone();
-        let marked = self.inner.place.marked(space).await?;
+        let marked = self.inner.storage.marked(space).await?;
         let is_on = marked.always_on();
         if let Some(mins) = marked.interval_mins {
             template = template.with_interval(mins);
@@ -468,7 +468,7 @@ impl Spaces {
         if !marked.owner.is_empty() {
             template = template.with_owner(marked.owner);
         }
-        let engine = self.inner.place.open(space, template).await?;
+        let engine = self.inner.storage.open(space, template).await?;
         engine.look_for_insights(is_on);
         let (engine, twin) = permit.take(engine);
         if let Some(twin) = twin {
@@ -480,11 +480,11 @@ impl Spaces {
     /// Returns the size of a space in bytes: of its database and write-ahead log; 0 in memory, and where many spaces share a
     /// database.
     fn bytes(&self, space: &SpaceId) -> u64 {
-        if matches!(self.inner.place, Place::Embedded(_)) {
+        if matches!(self.inner.storage, SpaceStorage::Embedded(_)) {
             let engine = self.inner.pool.opened(space);
             return engine.and_then(|engine| engine.file().map(folder::size)).unwrap_or_default();
         }
-        self.inner.place.bytes(space)
+        self.inner.storage.bytes(space)
     }
 
     fn entry_of(&self, space: SpaceId, marker: Marker) -> SpaceEntry {

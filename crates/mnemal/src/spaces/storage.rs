@@ -1,4 +1,4 @@
-//! The places of spaces: a folder of files, a database of PostgreSQL, or one engine that is open already.
+//! Where spaces are stored: in a folder of files, in a database of PostgreSQL, or in one engine that is open already.
 
 use mnemal_core::{Error, ErrorKind, Result, SpaceId};
 #[cfg(feature = "postgres")]
@@ -13,7 +13,7 @@ use crate::engine::Engine;
 
 /// Where the spaces of an installation are.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum SpaceStorage {
     /// One file each.
     Folder(Folder),
     /// All in one database.
@@ -23,7 +23,7 @@ pub(crate) enum Place {
     Embedded(SpaceId),
 }
 
-impl Place {
+impl SpaceStorage {
     /// Whether there is a space of this name.
     pub(crate) async fn has(&self, space: &SpaceId) -> Result<bool> {
         match self {
