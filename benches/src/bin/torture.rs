@@ -80,14 +80,12 @@ impl Name {
             Self::Dream => 900,
             // Source: own choice, some minutes of a build for development.
             Self::Lies => 300,
-            // Source: the target of the product, 200 canaries, and files of 200 MB.
-            Self::Erase | Self::Taking => 200,
+            // Source: the target of the product, 200 canaries, and files of 200 MB; of the kills own choice, some minutes.
+            Self::Erase | Self::PostgresKill | Self::Taking => 200,
             // Source of the last two: the target of the product, 1,000 contexts and 1,000 decisions.
             Self::Kill | Self::Receipts | Self::Undo => 1_000,
             // Source: the target of the product, 10,000 operations.
             Self::Processes | Self::Rebuild | Self::ServerProcesses | Self::TwoServers => 10_000,
-            // Source: own choice, some minutes.
-            Self::PostgresKill => 200,
             Self::Asking => 1_000_000,
         }
     }

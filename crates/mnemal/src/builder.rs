@@ -258,7 +258,7 @@ impl Builder {
         self.file = Some(store.clone());
         #[cfg(feature = "inbox")]
         self.fill_inbox(path.file_stem().and_then(std::ffi::OsStr::to_str));
-        self.opened(store.into(), path).await
+        Box::pin(self.opened(store.into(), path)).await
     }
 
     /// Opens a space in a database of PostgreSQL as the storage, or creates it; as [`open`](Self::open).
@@ -273,7 +273,7 @@ impl Builder {
         self.database = Some(store.clone());
         #[cfg(feature = "inbox")]
         self.fill_inbox(Some(space.as_str()));
-        self.opened(store.into(), Path::new(crate::key_file::NAME)).await
+        Box::pin(self.opened(store.into(), Path::new(crate::key_file::NAME))).await
     }
 
     /// Reads or creates the key, which is in the folder of `path` unless it is known, builds, and finishes work that a crash

@@ -327,7 +327,9 @@ impl Spaces {
     /// Whether a space exists and is always-on.
     pub(crate) async fn is_always_on(&self, space: &SpaceId) -> bool {
         let is_on = async { Ok(self.has(space).await? && self.inner.storage.marked(space).await?.is_on) };
-        is_on.await.unwrap_or_else(|_: Error| true)
+        let is_on: Result<bool> = is_on.await;
+        // Who cannot look goes on with what was so.
+        is_on.unwrap_or(true)
     }
 
     async fn mark(&self, space: &SpaceId, change: impl FnOnce(Marker) -> Marker) -> Result<()> {

@@ -40,17 +40,18 @@ pub(super) async fn run(global: &Global, call: &Database, output: &Output) -> Re
     let steps = PostgresDatabase::plan(address.expose()).await?;
     if *plan {
         let form = MigrateForm { database: address.to_string(), migrated: steps.is_empty(), steps };
-        output.answer(&form, || match form.migrated {
-            true => format!("{address} has the tables of this version"),
-            false => form.steps.concat(),
+        output.answer(&form, || {
+            if form.migrated {
+                format!("{address} has the tables of this version")
+            } else {
+                form.steps.concat()
+            }
         })?;
         return Ok(0);
     }
     PostgresDatabase::migrate(address.expose()).await?;
     let form = MigrateForm { database: address.to_string(), migrated: true, steps: Vec::new() };
-    output.answer(&form, || match steps.is_empty() {
-        true => format!("{address} had the tables of this version already"),
-        false => format!("{address} has the tables of this version now"),
-    })?;
+    let since = if steps.is_empty() { "had" } else { "now has" };
+    output.answer(&form, || format!("{address} {since} the tables of this version"))?;
     Ok(0)
 }

@@ -121,9 +121,9 @@ impl SpaceStorage {
     /// Opens a space, or creates it.
     pub(crate) async fn open(&self, space: &SpaceId, template: Builder) -> Result<Engine> {
         match self {
-            Self::Folder(folder) => template.open(folder.file(space)).await,
+            Self::Folder(folder) => Box::pin(template.open(folder.file(space))).await,
             #[cfg(feature = "postgres")]
-            Self::Database(database) => template.open_in(database, space).await,
+            Self::Database(database) => Box::pin(template.open_in(database, space)).await,
             Self::Embedded(space) => Err(embedded(space)),
         }
     }
