@@ -28,6 +28,8 @@ const WRITERS: usize = 8;
 const SPACES: usize = 4;
 /// Work between two kills.
 const BETWEEN: Duration = Duration::from_millis(700);
+/// Looks for a process in vain, one after the other, after which there is none. Source: a database is back within a minute.
+const MISSES: usize = 90;
 /// A writer's pause after an error.
 const AGAIN: Duration = Duration::from_millis(20);
 /// Events read at once.
@@ -120,14 +122,19 @@ pub fn postgres_kill(order: &Order, address: &str) -> Result<Report> {
         }
         let mut dice = Dice::new(order.seed ^ order.first);
         let watch = Watch::start()?;
+        let mut misses = 0;
         while report.runs < order.runs {
             pause(BETWEEN).await;
             let found = backends()?;
-            ensure!(!found.is_empty(), "no process of the database is on this machine");
-            if let Some(process) = found.get(dice.below(found.len())) {
-                // It may have ended by itself.
-                let _killed = kill_process(*process, Signal::KILL);
-            }
+            let Some(process) = found.get(dice.below(found.len().max(1))) else {
+                // The database is on its way back, or on another machine.
+                misses += 1;
+                ensure!(misses < MISSES, "no process of the database is on this machine");
+                continue;
+            };
+            misses = 0;
+            // It may have ended by itself.
+            let _killed = kill_process(*process, Signal::KILL);
             report.runs += 1;
         }
         ended.store(true, Ordering::Release);

@@ -59,12 +59,25 @@ pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending], inference: Inf
             }
             leader = Some(place);
         }
+        if is_told {
+            answer(group, place);
+        }
     }
     later.for_each(|ending| end(group, &mut leader, ending));
     if let Some(leader) = leader {
         praise(group, leader);
     }
     group.iter_mut().for_each(put_away);
+}
+
+/// Ends the candidates before an explicit statement, which says what they waited for. They never held, and stay evidence.
+fn answer(group: &mut [Learning], told: usize) {
+    let Some(id) = group.get(told).map(|row| row.id) else { return };
+    for row in group.iter_mut().take(told) {
+        if row.status == LearningStatus::Candidate && row.verdict.is_none() {
+            (row.status, row.superseded_by) = (LearningStatus::Superseded, Some(id));
+        }
+    }
 }
 
 /// Ends the active row, and candidates that wait for evidence, if an ending concerns them.

@@ -103,6 +103,15 @@ fn what_is_told_holds_against_what_is_inferred_and_yields_to_what_is_told_later(
 }
 
 #[test]
+fn what_waits_for_evidence_waits_no_longer_once_the_user_says_it_and_never_held() {
+    let rows = settled_rows(&[(MILD, "a", NOT), (TOLD, "b", DO), (MILD, "c", NOT)]);
+    let [waiting, told, later] = rows.as_slice() else { panic!() };
+    assert_eq!((waiting.status, waiting.superseded_by), (LearningStatus::Superseded, Some(told.id)));
+    assert_eq!(waiting.expired_at, Some(waiting.created_at));
+    assert_eq!((told.status, later.status), (LearningStatus::Active, LearningStatus::Candidate));
+}
+
+#[test]
 fn a_second_message_of_one_event_is_no_further_evidence() {
     let mut group = vec![row(1, (MILD, "a", NOT)), row(2, (MILD, "b", NOT))];
     group[1].sources = group[0].sources.clone();
