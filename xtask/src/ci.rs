@@ -38,7 +38,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("tidy", "rules that the compiler cannot state", |run| tidy::run(&run.root)),
     ("test", "tests of the workspace", test),
     ("doc", "examples in documents, and documents without warnings", document),
-    ("postgres", "the store on a server of PostgreSQL, which the step starts", |run| {
+    ("postgres", "the store and the program on a server of PostgreSQL, which the step starts", |run| {
         postgres::run(&run.root)
     }),
     ("clients", "official MCP clients and our own drive the program", |run| clients::run(&run.root)),

