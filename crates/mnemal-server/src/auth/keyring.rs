@@ -234,6 +234,7 @@ impl Keyring {
     }
 
     /// Returns rows in which a key may be missing only if it does not exist.
+    #[cfg_attr(not(feature = "postgres"), expect(unused_variables, reason = "a file is read whole"))]
     async fn rows_with(&self, id: &KeyId, now: Timestamp) -> Result<Arc<Vec<KeyRow>>> {
         match &self.0.source {
             KeySource::Folder(folder) => self.rows_of(folder),
