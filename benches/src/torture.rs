@@ -12,6 +12,7 @@ pub mod io;
 pub mod kill;
 pub mod lies;
 pub mod poison;
+pub mod postgres;
 pub mod powercut;
 pub mod prefix;
 pub mod processes;
@@ -19,7 +20,6 @@ pub mod questions;
 pub mod rebuild;
 pub mod receipts;
 pub mod servers;
-pub mod shared;
 pub mod undo;
 
 mod calls;

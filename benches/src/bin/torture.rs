@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use mnemal_benches::torture::worker::{self, SERVE};
 use mnemal_benches::torture::{
-    Order, corrupt, dream, erase, formats, fuzz, histories, history, inbox, io, kill, lies, poison, powercut,
-    prefix, processes, questions, rebuild, receipts, servers, shared, undo,
+    Order, corrupt, dream, erase, formats, fuzz, histories, history, inbox, io, kill, lies, poison, postgres,
+    powercut, prefix, processes, questions, rebuild, receipts, servers, undo,
 };
 use serde::Serialize;
 
@@ -123,13 +123,13 @@ impl Name {
             Self::Io => io::run(order),
             Self::Kill => kill::run(order),
             Self::Lies => lies::run(order),
-            Self::PostgresKill => shared::postgres_kill(order, named()?),
+            Self::PostgresKill => postgres::postgres_kill(order, named()?),
             Self::Powercut => powercut::run(order),
             Self::Prefix => prefix::run(order),
             Self::Processes => processes::run(order),
             Self::Rebuild => rebuild::run(order),
             Self::ServerProcesses => servers::run(order),
-            Self::TwoServers => shared::two_servers(order, named()?),
+            Self::TwoServers => postgres::two_servers(order, named()?),
             Self::Undo => undo::run(order),
         }?;
         form.print(&report)?;

@@ -60,7 +60,7 @@ pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending], inference: Inf
             leader = Some(place);
         }
         if is_told {
-            answer(group, place);
+            end_candidates(group, place);
         }
     }
     later.for_each(|ending| end(group, &mut leader, ending));
@@ -71,7 +71,7 @@ pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending], inference: Inf
 }
 
 /// Ends the candidates before an explicit statement, which says what they waited for. They never held, and stay evidence.
-fn answer(group: &mut [Learning], told: usize) {
+fn end_candidates(group: &mut [Learning], told: usize) {
     let Some(id) = group.get(told).map(|row| row.id) else { return };
     for row in group.iter_mut().take(told) {
         if row.status == LearningStatus::Candidate && row.verdict.is_none() {

@@ -59,6 +59,7 @@ pub struct DatabaseReport {
     pub acknowledgment: Acknowledgment,
 }
 
+/// Asks for the fields of a report.
 const REPORT: &str = "select current_setting('server_version'), \
     (select count(*) from pg_stat_activity where backend_type = 'client backend'), \
     current_setting('max_connections'), \
@@ -128,16 +129,19 @@ impl PostgresDatabase {
     /// `Unavailable` when the database does not answer.
     pub async fn report(&self) -> Result<DatabaseReport> {
         let texts = self.texts(REPORT).await?;
-        let text = |place: usize| texts.get(place).cloned().unwrap_or_default();
-        let number = |place: usize| text(place).parse().unwrap_or_default();
-        let safe = [("fsync", 4), ("full_page_writes", 5), ("synchronous_commit", 6)];
-        let is_off = |place: usize| text(place) == "off";
+        let unread = || Error::internal("the database answered a report of another form");
+        let [version, connections, most, oldest, fsync, pages, commit] = texts.as_slice() else {
+            return Err(unread());
+        };
+        let number = |text: &String| text.parse().map_err(|_| unread());
+        let settings = [("fsync", fsync), ("full_page_writes", pages), ("synchronous_commit", commit)];
+        let off = settings.into_iter().filter(|(_, value)| *value == "off");
         Ok(DatabaseReport {
-            version: text(0),
-            connections: number(1),
-            max_connections: number(2),
-            oldest_transaction_secs: number(3),
-            unsafe_settings: safe.into_iter().filter(|(_, at)| is_off(*at)).map(|(name, _)| name).collect(),
+            version: version.clone(),
+            connections: number(connections)?,
+            max_connections: number(most)?,
+            oldest_transaction_secs: number(oldest)?,
+            unsafe_settings: off.map(|(name, _)| name).collect(),
             acknowledgment: self.acknowledgment(),
         })
     }
@@ -233,13 +237,17 @@ impl PostgresDatabase {
         Ok(self.texts(&of).await?.pop())
     }
 
-    /// Replaces the marker of a space, if it exists.
+    /// Replaces the marker of a space.
     ///
     /// # Errors
-    /// `Unavailable` when the database does not answer, or takes no writes.
+    /// `NotFound` when there is no such space; `Unavailable` when the database does not answer, or takes no writes.
     pub async fn set_marker(&self, name: &SpaceId, marker: &str) -> Result<()> {
-        let (marker, name) = (text_of(marker), name.as_str());
-        self.change(&format!("update directory set marker = {marker} where name = '{name}'")).await
+        let marker = text_of(marker);
+        let update = format!("update directory set marker = {marker} where name = '{name}' returning name");
+        if self.texts(&update).await?.is_empty() {
+            return Err(Error::not_found(format!("no space {name}")));
+        }
+        Ok(())
     }
 
     /// Binds the database to an installation by a check value of its key: the first one is kept. Servers with different keys

@@ -147,8 +147,8 @@ impl Engine {
         self.0.file.as_ref().map(mnemal_store::SqliteStore::path)
     }
 
-    /// Empties the write-ahead log and closes the files, or stores what is queued for PostgreSQL; every later call fails. Dropping the engine without it loses nothing
-    /// either.
+    /// Empties the write-ahead log and closes the files, or stores what is queued for PostgreSQL; every later call fails.
+    /// Dropping the engine without it loses nothing either.
     ///
     /// # Errors
     /// `Unavailable` when the write-ahead log could not be emptied; acknowledged events are safe nevertheless.

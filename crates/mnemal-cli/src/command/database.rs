@@ -11,13 +11,24 @@ use crate::output::Output;
 use crate::paths::SpacePaths;
 use crate::storage::{DatabaseAddress, Storage};
 
-/// Connects with the settings.
+/// Connects with as many connections as the settings allow, for spaces.
 ///
 /// # Errors
 /// As [`PostgresDatabase::connect_with`].
 pub(super) async fn connect(address: &DatabaseAddress, global: &Global) -> Result<PostgresDatabase> {
-    let options = PostgresOptions { connections: config::database(global)?.pool };
-    Ok(PostgresDatabase::connect_with(address.expose(), options).await?)
+    connect_with(address, config::database(global)?.pool).await
+}
+
+/// Connects with one connection, for keys and checks.
+///
+/// # Errors
+/// As [`connect`].
+pub(super) async fn connect_once(address: &DatabaseAddress) -> Result<PostgresDatabase> {
+    connect_with(address, 1).await
+}
+
+async fn connect_with(address: &DatabaseAddress, connections: usize) -> Result<PostgresDatabase> {
+    Ok(PostgresDatabase::connect_with(address.expose(), PostgresOptions { connections }).await?)
 }
 
 #[derive(Serialize)]

@@ -50,7 +50,7 @@ pub(super) async fn run(global: &Global, call: &Doctor, output: &Output) -> Resu
                 Storage::File(file) => {
                     findings.extend([machine::file_system(file), machine::copies(file)]);
                 }
-                Storage::Database(address) => findings.extend(database::findings(address, global).await),
+                Storage::Database(address) => findings.extend(database::findings(address).await),
             }
             if call.fix {
                 findings.push(mended(&memory).await);

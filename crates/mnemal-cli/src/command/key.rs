@@ -69,7 +69,7 @@ pub(super) async fn keyring(global: &Global) -> Result<Keyring> {
     let audit = if is_logged { Some(AuditLog::beside(&place.key)?) } else { None };
     Ok(match &place.storage {
         Storage::File(_) => Keyring::audited(data, audit),
-        Storage::Database(address) => Keyring::in_database(database::connect(address, global).await?, audit),
+        Storage::Database(address) => Keyring::in_database(database::connect_once(address).await?, audit),
     })
 }
 

@@ -108,6 +108,7 @@ async fn a_space_that_is_removed_takes_its_rows_and_no_others() {
     assert!(database.remove(&gone).await.unwrap());
     assert!(!database.remove(&gone).await.unwrap());
     assert!(!database.has(&gone).await.unwrap() && database.has(&kept).await.unwrap());
+    assert_eq!(database.set_marker(&gone, "active = true").await.unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(database.space(&gone).await.unwrap().head().await.unwrap(), Cursor::START);
     assert_eq!(database.space(&kept).await.unwrap().head().await.unwrap().count(), 1);
 }

@@ -3,8 +3,7 @@
 use mnemal::admin::{Acknowledgment, DatabaseReport};
 
 use super::{Finding, OK, WARN, finding};
-use crate::args::Global;
-use crate::command::database::connect;
+use crate::command::database::connect_once;
 use crate::storage::DatabaseAddress;
 
 /// Age of a transaction from which erased rows stay in the files for long, in seconds. Source: own choice; a backup of a large
@@ -12,8 +11,8 @@ use crate::storage::DatabaseAddress;
 const OLD_TRANSACTION: u64 = 3_600;
 
 /// Checks the server.
-pub(super) async fn findings(address: &DatabaseAddress, global: &Global) -> Vec<Finding> {
-    let report = async { anyhow::Ok(connect(address, global).await?.report().await?) };
+pub(super) async fn findings(address: &DatabaseAddress) -> Vec<Finding> {
+    let report = async { anyhow::Ok(connect_once(address).await?.report().await?) };
     match report.await {
         Ok(report) => checks(&report),
         Err(error) => vec![finding("database", WARN, format!("{error:#}"))],
