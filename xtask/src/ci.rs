@@ -11,7 +11,10 @@ use crate::workspace::{Package, packages};
 use crate::{designs, postgres, tidy, ui};
 
 /// Features that are off by default and checked with everything else, so that one build serves all steps.
-pub(crate) const EXTRA: &str =
+pub(crate) const EXTRA: &str = "mnemal-cli/hnsw,mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/reader,mnemal-cli/tokens-exact,\
+                                mnemal-cli/postgres-tests,mnemal-store/postgres-tests";
+/// The same without the tests that need a server of PostgreSQL, for a runner of tests that cannot choose among them.
+const WITHOUT_SERVER: &str =
     "mnemal-cli/hnsw,mnemal-cli/http,mnemal-cli/onnx,mnemal-cli/reader,mnemal-cli/tokens-exact";
 /// Crates that no layer may bring into a user's tree.
 const HEAVY: &[&str] = &["axum", "hnsw_rs", "hyper", "reqwest", "rmcp", "sqlx", "tokio", "tokio-postgres"];
@@ -139,6 +142,8 @@ fn test(run: &mut Run) -> Result<()> {
             "--no-fail-fast",
             "--status-level",
             "slow",
+            "--filterset",
+            &format!("not ({})", postgres::TESTS),
         ];
         let mut summary = None;
         let outcome = Line::new("cargo", &arguments).watch(&run.root, Stream::Error, |text| {
@@ -152,7 +157,16 @@ fn test(run: &mut Run) -> Result<()> {
     println!("cargo-nextest not installed: `cargo test` instead");
     let line = Line::new(
         "cargo",
-        &["test", "--workspace", "--features", EXTRA, "--no-fail-fast", "--lib", "--bins", "--tests"],
+        &[
+            "test",
+            "--workspace",
+            "--features",
+            WITHOUT_SERVER,
+            "--no-fail-fast",
+            "--lib",
+            "--bins",
+            "--tests",
+        ],
     );
     counted(run, "tests", &line)
 }

@@ -23,14 +23,10 @@ const SUPERUSER: &str = "mnemal";
 const OWNER: &str = "app";
 /// The databases: of the store and the library, of the program, of the guide, and one that no test fills.
 const DATABASES: [&str; 4] = ["spaces", "servers", "guide", "empty"];
-/// Features with which the tests exist.
-const FEATURES: &str = "postgres-tests";
+/// The tests that need a server, as `nextest` names them: two binaries, and a module of the store.
+pub(crate) const TESTS: &str = "binary(=postgres) + binary(=servers) + test(/^postgres::tests::/)";
 
-/// The test of the program, and the feature with which it exists.
-const PROGRAM_TEST: &str = "servers";
-const PROGRAM_FEATURES: &str = "mnemal-cli/postgres-tests";
-
-/// Lints and tests the store and the program against a server.
+/// Tests the store and the program against a server.
 pub(crate) fn run(root: &Path) -> Result<()> {
     if !is_there(root, "python3")? {
         return Ok(());
@@ -43,32 +39,16 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             return Ok(());
         }
     };
-    let lints = [
-        "clippy",
-        "--quiet",
-        "-p",
-        "mnemal-store",
-        "--features",
-        FEATURES,
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    Line::new("cargo", &lints).run(root)?;
     let server = Server::start(root, &programs)?;
-    let tests =
-        ["test", "--quiet", "-p", "mnemal-store", "--features", FEATURES, "--lib", "--test", "postgres"];
-    Line::new("cargo", &tests).with("MNEMAL_TEST_POSTGRES", &server.address()).run(root)?;
-    // The whole workspace with the features of its tests, so that nothing but the program is compiled again.
-    let features = format!("{},{PROGRAM_FEATURES}", crate::ci::EXTRA);
-    let of_program = ["--quiet", "--workspace", "--features", &features, "--test", PROGRAM_TEST];
-    Line::new("cargo", &["clippy"])
-        .args(of_program.map(str::to_owned))
-        .args(["--", "-D", "warnings"].map(str::to_owned))
-        .run(root)?;
-    let tests = Line::new("cargo", &["test"]).args(of_program.map(str::to_owned));
-    tests.with("MNEMAL_TEST_POSTGRES", &server.address()).run(root)
+    // With the features of the other steps, which have compiled all of it.
+    let test = ["test", "--quiet", "--workspace", "--features", crate::ci::EXTRA];
+    for chosen in
+        [["--lib", "--", "postgres::tests"].as_slice(), &["--test", "postgres", "--test", "servers"]]
+    {
+        let line = Line::new("cargo", &test).args(chosen.iter().map(|argument| (*argument).to_owned()));
+        line.with("MNEMAL_TEST_POSTGRES", &server.address()).run(root)?;
+    }
+    Ok(())
 }
 
 /// Installs the server below the target folder, and returns the folder of its programs.

@@ -61,7 +61,7 @@ impl Keywords {
 
     fn think(&self, question: &str) -> Answer {
         let found = self.runtime.block_on(async {
-            let spaces = self.spaces.always_on()?;
+            let spaces = self.spaces.always_on().await?;
             let Some(first) = spaces.first() else { return Ok(Vec::new()) };
             let memory = self.spaces.beside(&self.spaces.open(first).await?, &[]).await?;
             let found = memory.recall(question).await?.value;
