@@ -18,6 +18,9 @@ use crate::score_cutoff::before_fall;
 use crate::search::Search;
 use crate::signal::{NEARNESS, WORDS};
 
+/// Factor for the score of a turn with other authors' words, in a question about the asker.
+const FOREIGN: f32 = 0.6;
+
 /// Fetches the best rows and makes hits of those that are still visible in the log.
 pub(crate) async fn answer(
     recall: &Recall,
@@ -39,6 +42,7 @@ pub(crate) async fn answer(
     };
     let mut ranked = ranked.into_iter();
     let pool = diversify::pool(request.diversity, request.limit.get());
+    let pool = if query.about_self { pool + pool / 2 } else { pool };
     let living = live_filter(&request.filter);
     while hits.len() < pool {
         let wanted: Vec<&Fused> = ranked.by_ref().take(pool - hits.len()).collect();
@@ -52,6 +56,10 @@ pub(crate) async fn answer(
         let (holds, ended) = note_status::exclude(recall, found.collect(), request.as_of, gaps).await;
         hits.extend(holds);
         withheld.extend(ended);
+    }
+    demote_foreign(&mut hits);
+    if request.diversity != Diversity::Covering {
+        hits.truncate(request.limit.get());
     }
     if request.diversity == Diversity::Covering {
         let likeness = HitSimilarity::of(search);
@@ -140,6 +148,19 @@ fn hit(
         after,
         space: None,
     })
+}
+
+/// Moves turns with other authors' words behind the asker's own that score nearly as well, in a question about the asker.
+fn demote_foreign(hits: &mut Vec<Hit>) {
+    if !hits.iter().any(|hit| hit.features.is_foreign) {
+        return;
+    }
+    let demoted = std::mem::take(hits).into_iter().map(|hit| {
+        let weight = if hit.features.is_foreign { FOREIGN } else { 1.0 };
+        hit.scaled(weight)
+    });
+    hits.extend(demoted);
+    hits.sort_by(|one, other| other.score.get().total_cmp(&one.score.get()));
 }
 
 fn holds_phrase(content: &str, query: &Query) -> bool {

@@ -1,8 +1,8 @@
 //! Note status: excludes hits on note versions that are superseded, archived or ended.
 
 use mnemal_core::{
-    AsOf, Event, EventId, EventKind, GapCause, Gaps, Layer, Learning, LearningFilter, LearningStatus,
-    OmittedReason, Role, Within,
+    AsOf, Cursor, Decision, Event, EventKind, GapCause, Gaps, Layer, Learning, LearningFilter, LearningStatus,
+    LearningStore, OmittedReason, Result, Role, Within,
 };
 
 use crate::recall::Recall;
@@ -10,27 +10,26 @@ use crate::request::{Hit, WithheldHit};
 
 /// Removes the hits on notes that are superseded, archived or no longer valid.
 ///
-/// A note that is not folded yet counts as valid: it was just stored.
+/// A note that is not folded yet counts as valid: it was just stored. One that is folded and has no row was undone.
 pub(crate) async fn exclude(
     recall: &Recall,
     hits: Vec<Hit>,
     as_of: Option<AsOf>,
     gaps: &mut Gaps,
 ) -> (Vec<Hit>, Vec<WithheldHit>) {
-    let notes: Vec<EventId> =
-        hits.iter().filter(|hit| hit.event.role == Role::Decision).map(|hit| hit.event.id).collect();
+    let notes: Vec<&Event> =
+        hits.iter().map(|hit| &hit.event).filter(|event| event.role == Role::Decision).collect();
     if notes.is_empty() {
         return (hits, Vec::new());
     }
-    let filter = LearningFilter { sources: Within::Only(notes), ..LearningFilter::all() };
     let known = match recall.parts.learnings.part() {
-        Ok(learnings) => learnings.all(&filter).await.map_err(GapCause::from),
+        Ok(learnings) => read(learnings, &notes).await.map_err(GapCause::from),
         Err(cause) => Err(cause),
     };
-    let known = gaps.keep(Layer::Learnings, known);
+    let (known, cursor) = gaps.keep(Layer::Learnings, known);
     let (mut shown, mut withheld) = (Vec::with_capacity(hits.len()), Vec::new());
     for hit in hits {
-        match reason(&known, &hit.event, as_of) {
+        match reason((&known, cursor), &hit.event, as_of) {
             Some(reason) => withheld.push(WithheldHit { hit, reason }),
             None => shown.push(hit),
         }
@@ -38,12 +37,37 @@ pub(crate) async fn exclude(
     (shown, withheld)
 }
 
+/// Returns the rows of notes, and a position up to which they are folded; the start of the log if each has one.
+async fn read(learnings: &dyn LearningStore, notes: &[&Event]) -> Result<(Vec<Learning>, Cursor)> {
+    let sources = notes.iter().map(|event| event.id).collect();
+    let filter = LearningFilter { sources: Within::Only(sources), ..LearningFilter::all() };
+    let known = learnings.all(&filter).await?;
+    if notes.iter().all(|event| known.iter().any(|row| rests(row, event))) {
+        return Ok((known, Cursor::START));
+    }
+    // A fold may have added rows since.
+    let cursor = learnings.cursor().await?;
+    Ok((learnings.all(&filter).await?, cursor))
+}
+
+fn rests(row: &Learning, event: &Event) -> bool {
+    row.sources.iter().any(|source| source.event == event.id)
+}
+
 /// The reason to exclude a hit. A note that the engine archived in favor of another is excluded, although that note rests
-/// on it; and an engine-written note counts only while its learning exists.
-fn reason(known: &[Learning], event: &Event, as_of: Option<AsOf>) -> Option<OmittedReason> {
-    let rests = |note: &&Learning| note.sources.iter().any(|source| source.event == event.id);
-    let versions: Vec<&Learning> = known.iter().filter(rests).collect();
-    let is_made = event.body().is_some_and(|kept| matches!(kept.kind, EventKind::Operation(_)));
+/// on it; and an engine-written or
+/// folded note counts only while its row exists.
+fn reason(
+    (known, cursor): (&[Learning], Cursor),
+    event: &Event,
+    as_of: Option<AsOf>,
+) -> Option<OmittedReason> {
+    let versions: Vec<&Learning> = known.iter().filter(|row| rests(row, event)).collect();
+    let is_made = event.body().is_some_and(|kept| match kept.kind {
+        EventKind::Operation(_) => true,
+        EventKind::Decision(Decision::Remember(_)) => Cursor(Some(event.seq)) <= cursor,
+        _ => false,
+    });
     let folded = |note: &&&Learning| {
         let into = versions.iter().any(|other| note.superseded_by == Some(other.id));
         into && note.status == LearningStatus::Archived && exclusion(note, as_of).is_some()

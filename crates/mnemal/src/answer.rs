@@ -19,6 +19,7 @@ use crate::engine::Engine;
 use crate::memory::Memory;
 use crate::secondary::merged;
 use crate::span::Operation;
+use crate::status::stale;
 use crate::user::both;
 
 #[cfg(feature = "sqlite")]
@@ -440,7 +441,7 @@ impl ContextCall {
             Err(cause) => Err(cause),
         };
         let head: Cursor = gaps.keep(Layer::Events, head);
-        let notes = engine.fold_soon(head).await;
+        let (notes, graph) = (engine.fold_soon(head).await, engine.fold_graph_soon(head).await);
         let mut parts = engine.parts().context.clone();
         parts.settings.format = self.format;
         parts.settings.identity.extend(self.identity);
@@ -451,8 +452,7 @@ impl ContextCall {
         parts.settings.item_tokens = self.line_tokens.unwrap_or(parts.settings.item_tokens);
         let mut context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
         context.receipt.seal = Some(context.receipt.sealed(&engine.parts().key));
-        let stale =
-            engine.stale_notes_at(notes, head).await.into_iter().chain(engine.stale_graph(head).await);
+        let stale = engine.stale_notes_at(notes, head).await.into_iter().chain(stale(Layer::Graph, graph, head));
         for gap in stale.chain(engine.damage()) {
             gaps.add(gap);
         }

@@ -221,6 +221,18 @@ impl Engine {
         stale(Layer::Learnings, notes, head)
     }
 
+    /// Folds the graph if it lags by so little that no gap would tell it, as after a message that the same process just logged.
+    /// Returns the position up to which the log is folded, if it is known.
+    pub(crate) async fn fold_graph_soon(&self, head: Cursor) -> Option<Cursor> {
+        let graph = self.guarded().graph.part().ok()?;
+        let cursor = graph.cursor().await.ok()?;
+        if !(1..=STALE_EVENTS).contains(&cursor.behind(head)) {
+            return Some(cursor);
+        }
+        let _gaps = self.fold_graph().await;
+        graph.cursor().await.ok()
+    }
+
     /// Returns the gap of a graph that lags too far behind `head`.
     pub(crate) async fn stale_graph(&self, head: Cursor) -> Option<Gap> {
         let graph = self.guarded().graph.part().ok()?;
@@ -259,7 +271,7 @@ impl Engine {
 }
 
 /// Returns the gap of a layer with too large a lag.
-fn stale(layer: Layer, cursor: Option<Cursor>, head: Cursor) -> Option<Gap> {
+pub(crate) fn stale(layer: Layer, cursor: Option<Cursor>, head: Cursor) -> Option<Gap> {
     let behind = cursor?.behind(head);
     (behind > STALE_EVENTS).then_some(Gap { layer, cause: GapCause::Stale { behind } })
 }

@@ -37,6 +37,17 @@ async fn a_fact_answers_with_its_day_and_its_sentence() {
 }
 
 #[tokio::test]
+async fn what_was_just_said_answers_though_nothing_read_the_graph_since() {
+    let memory = telling(&["I live in Bern."]).await;
+    let at = Timestamp::EPOCH.plus_micros(DAY + 3_600_000_000);
+    let _ack = memory.log(Message::user("I moved to Basel.").occurred_at(at, Zone::utc())).await.unwrap();
+    let answer = memory.ask("Where do I live?").await.unwrap();
+    assert_eq!(answer.gaps, []);
+    let first = answer.value.quotes.first().unwrap();
+    assert!(first.text.contains("Basel") && matches!(first.record, RecordRef::Fact(_)), "{first:?}");
+}
+
+#[tokio::test]
 async fn a_sentence_answers_where_no_fact_does() {
     let memory = telling(&[
         "The open-air cinema was lovely. Its film was chosen by the tax accountant above the bakery.",

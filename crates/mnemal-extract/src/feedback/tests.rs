@@ -276,3 +276,40 @@ fn a_value_ends_where_words_of_others_are_left_out() {
     let found = feedback(Turn { user: &OwnWords::of_text(broken), assistant: Some("no, "), earlier: &[] });
     assert!(found.iter().all(|one| one.value.as_deref().is_none_or(|value| broken.contains(value))));
 }
+
+#[test]
+fn what_somebody_else_does_is_no_wish() {
+    for text in [
+        "The waiter no longer answers in English.",
+        "Our teacher only writes long mails.",
+        "The bank never sends short letters.",
+        "My colleagues always write in capitals.",
+        "She always writes in full sentences.",
+        "Der Arzt schreibt immer in Großbuchstaben.",
+        "Meine Kollegin benutzt nie Emojis.",
+        "Die Nachbarn duzen immer alle.",
+        "Le serveur répond toujours en anglais.",
+        "La prof n'écrit jamais de longues réponses.",
+        "El camarero ya no responde en inglés.",
+        "La vecina nunca usa emojis.",
+        "O garçom não responde mais em inglês.",
+        "A professora nunca usa emojis.",
+        "那个服务员不再用英文回答了。",
+        "我们老师从不用表情符号。",
+    ] {
+        let wishes = feedback(Turn { user: &OwnWords::of_text(text), assistant: None, earlier: &[] });
+        assert!(!wishes.iter().any(|wish| wish.act == FeedbackAct::Directive), "{text}: {wishes:?}");
+    }
+    for text in [
+        "The answers always come in English, please use German.",
+        "Please always answer in English.",
+        "Die Antworten bitte immer auf Englisch.",
+        "Les réponses toujours en anglais, s'il te plaît.",
+        "Las respuestas siempre en inglés, por favor.",
+        "As respostas sempre em inglês, por favor.",
+        "请一直用英文回答。",
+    ] {
+        let wishes = feedback(Turn { user: &OwnWords::of_text(text), assistant: None, earlier: &[] });
+        assert!(wishes.iter().any(|wish| wish.act == FeedbackAct::Directive), "{text}: {wishes:?}");
+    }
+}

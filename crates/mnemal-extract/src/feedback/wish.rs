@@ -125,6 +125,8 @@ pub(super) struct WishPack {
     cues: Patterns<Cue>,
     /// Sentences that give a task.
     tasks: Patterns<()>,
+    /// Subjects, with their verbs, of sentences that tell what somebody else does.
+    others: Patterns<()>,
     /// Words for answers as such.
     plain: Patterns<()>,
 }
@@ -154,6 +156,9 @@ fn packs_of(text: &str) -> impl Iterator<Item = &'static WishPack> {
 /// Returns the standing wish that a sentence of a text states, by the pack of its language; another's, of a few words without a
 /// sure language, tells no mere change of the length or form of answers.
 pub(super) fn wish(text: &str, of: Range<usize>, asked: PrecedingMessage) -> Option<Feedback> {
+    if packs_of(text).any(|pack| pack.tells_of_others(text, of.clone())) {
+        return None;
+    }
     let mut packs = packs_of(text);
     let first = packs.next()?.wish(text, of.clone(), asked);
     let tells = |wish: &Feedback| wish.is_explicit || wish.aspect == Aspect::Other;
@@ -213,11 +218,13 @@ impl WishPack {
         }
         let mut tasks = Patterns::default();
         tasks.add((), &lists.lines("tasks")?, &mut lexicon)?;
+        let mut others = Patterns::default();
+        others.add((), &lists.lines("others")?, &mut lexicon)?;
         let mut plain = Patterns::default();
         plain.add((), &lists.lines("plain")?, &mut lexicon)?;
         let rule = RuleId::new(format!("{language}{WEIGHED_WISH}"))?;
         let change = RuleId::new(format!("{language}{SLOT_CHANGE}"))?;
-        Ok(Self { rule, change, lexicon, slots, named, unless, cues, tasks, plain })
+        Ok(Self { rule, change, lexicon, slots, named, unless, cues, tasks, others, plain })
     }
 
     /// Returns the standing wish that a sentence states; `asked` tells what it follows.
@@ -283,6 +290,22 @@ impl WishPack {
         })
     }
 
+    /// Whether a sentence tells what somebody else does: "the waiter always answers in English". Its subject is none of the things
+    /// that a wish is about: "the answers always come in English" may complain.
+    fn tells_of_others(&self, text: &str, of: Range<usize>) -> bool {
+        let tokens = self.lexicon.tokens(text, of);
+        let others = self.others.find(&tokens, &self.lexicon);
+        if others.is_empty() {
+            return false;
+        }
+        let named = self.named(&tokens);
+        let is_named = |hit: &Hit<()>| {
+            let subject = hit.from..hit.value.unwrap_or(hit.to);
+            named.iter().any(|slot| subject.contains(&slot.from))
+        };
+        others.iter().any(|hit| !is_named(hit))
+    }
+
     /// Whether clauses name a thing of which one wish holds at a time, and no case.
     fn is_of_one_slot(&self, told: &[Clause]) -> bool {
         let mut named =
@@ -290,7 +313,8 @@ impl WishPack {
         named.any(|slot| slot.is_single && slot.weight >= SLOT) && !has_any(told, &[Cue::Case])
     }
 
-    fn clauses(&self, tokens: &[Token]) -> Vec<Clause> {
+    /// Returns what a sentence names of the assistant's work.
+    fn named(&self, tokens: &[Token]) -> Vec<Hit<usize>> {
         let except = self.unless.find(tokens, &self.lexicon);
         let mut named = self.named.find(tokens, &self.lexicon);
         named.retain(|hit| {
@@ -302,6 +326,11 @@ impl WishPack {
                 && before.is_some_and(|token| token.id == NUMBER)
         };
         named.retain(|hit| !is_amount(hit));
+        named
+    }
+
+    fn clauses(&self, tokens: &[Token]) -> Vec<Clause> {
+        let named = self.named(tokens);
         if named.is_empty() {
             return Vec::new();
         }
@@ -340,15 +369,19 @@ impl WishPack {
         tokens: &[Token],
         told: &[Clause],
     ) -> Option<Feedback> {
-        // "A short list" is about the list.
-        let named = told
-            .iter()
-            .flat_map(|clause| &clause.slots)
-            .filter_map(|place| Some((*place, self.slots.get(*place)?)));
-        let (_, slot) = named.min_by_key(|(place, slot)| (slot.aspect == Aspect::Length, *place))?;
         let first = tokens.get(told.first()?.tokens.start)?;
         let last = tokens.get(told.last()?.tokens.end.checked_sub(1)?)?;
         let words = text.get(first.span.start..last.span.end)?;
+        // "A short list" is about the list, and "short answers" is about the length.
+        let is_length = |slot: &WishTopic| slot.aspect == Aspect::Length;
+        let named = || {
+            let places = told.iter().flat_map(|clause| &clause.slots);
+            places.filter_map(|place| Some((*place, self.slots.get(*place)?)))
+        };
+        let (_, most) = named().min_by_key(|(place, slot)| (is_length(slot), *place))?;
+        let is_plain = most.weight < SLOT && self.works(words).is_empty();
+        let length = named().map(|(_, slot)| slot).find(|slot| is_plain && is_length(slot));
+        let slot = length.unwrap_or(most);
         let leaves = told.iter().any(|clause| clause.cues.contains(&Cue::Limit));
         Some(Feedback {
             rule: self.rule.clone(),

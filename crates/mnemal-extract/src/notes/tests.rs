@@ -134,3 +134,28 @@ fn what_is_done_how_often_is_no_wish() {
         assert_eq!(kinds(text), [], "{text}");
     }
 }
+
+#[test]
+fn what_is_only_supposed_or_ordered_is_no_note() {
+    for text in [
+        "Say I'm a vegan and live in Bath.",
+        "In this scenario I'm allergic to nuts.",
+        "Let's pretend that I'm allergic to nuts.",
+        "Hypothetisch gesehen bin ich Vegetarier.",
+        "Sagen wir, ich bin Veganer und wohne in Ulm.",
+        "Disons que je suis végétarien.",
+        "Pongamos que soy vegano y vivo en Cali.",
+        "Supón que soy alérgico a la leche.",
+        "Digamos que sou vegano.",
+        "Vamos supor que sou alérgico a nozes.",
+        "打个比方，我对小麦过敏。",
+        "Book the hotel for me.",
+        "Please search the web for me.",
+        "Translate the letter for me",
+    ] {
+        assert!(preference_notes(&OwnWords::of_text(text)).is_empty(), "{text}");
+    }
+    for text in ["Aisle seats for me.", "I'm a vegan.", "Soy vegano.", "Ich bin Veganer.", "我对小麦过敏。"] {
+        assert!(!preference_notes(&OwnWords::of_text(text)).is_empty(), "{text}");
+    }
+}
