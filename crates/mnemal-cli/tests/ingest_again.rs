@@ -115,6 +115,20 @@ fn an_export_that_is_older_overrides_nothing_under_a_key() {
 }
 
 #[test]
+fn an_older_export_with_several_versions_of_a_key_overrides_nothing() {
+    let home = Home::new();
+    for code in ["Code 1111", "Code 2222", "Code 3333"] {
+        home.run(&["-s", "old", "remember", code, "--key", "door"]);
+    }
+    home.run(&["-s", "old", "export", "old.jsonl"]);
+    home.run(&["-s", "new", "remember", "Code 9999", "--key", "door"]);
+    let report = home.json(&["-s", "new", "import", "old.jsonl", "--json"]);
+    assert_eq!(report["older_keys"], 1, "{report}");
+    let held = home.text(&["-s", "new", "memory", "list"]);
+    assert!(held.contains("9999") && !held.contains("3333"), "{held}");
+}
+
+#[test]
 fn an_export_that_is_older_does_not_bring_back_what_was_put_away_under_a_key() {
     let home = Home::new();
     home.run(&["-s", "old", "remember", "Code 1111", "--key", "door"]);

@@ -92,8 +92,9 @@ impl Memory {
         let Some(key) = row.key.as_ref().filter(|key| !is_learned(key)) else { return Ok(false) };
         let versions = self.engine.history(key).await?;
         let of_level = || versions.iter().filter(|one| one.level == row.level);
-        let is_later =
-            |one: &&Learning| one.superseded_by == Some(row.id) && one.occurred_at > row.occurred_at;
+        let is_later = |one: &&Learning| {
+            one.occurred_at > row.occurred_at && is_replaced_by(one, row, &versions)
+        };
         let was_put_away = |one: &&Learning| {
             one.verdict.is_some() && one.expired_at.is_some_and(|since| since > row.occurred_at)
         };
@@ -152,6 +153,20 @@ impl Memory {
         report.withdrawn += self.withdraw(&withdrawn, highest).await?;
         Ok(())
     }
+}
+
+/// Whether a version gave way to a row, at once or by way of others: of two imported versions the first replaced it.
+fn is_replaced_by(one: &Learning, row: &Learning, versions: &[Learning]) -> bool {
+    let mut next = one.superseded_by;
+    // No chain is longer than the history.
+    for _ in versions {
+        let Some(id) = next else { return false };
+        if id == row.id {
+            return true;
+        }
+        next = versions.iter().find(|version| version.id == id).and_then(|version| version.superseded_by);
+    }
+    false
 }
 
 impl EventsHandle<'_> {
