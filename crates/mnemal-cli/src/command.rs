@@ -36,6 +36,7 @@ mod recall;
 mod recover;
 mod reindex;
 mod remember;
+mod report;
 mod restore;
 mod serve;
 mod session;
@@ -145,6 +146,10 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Diff(call) => {
             let memory = open_one(&global, output).await?;
             checkpoint(&global, &memory, diff::run(&memory, &call, output).await).await
+        }
+        Command::Report(call) => {
+            let memory = open_one(&global, output).await?;
+            checkpoint(&global, &memory, report::run(&memory, &global, &call, output).await).await
         }
         Command::Log(call) => {
             let memory = open_one(&global, output).await?;

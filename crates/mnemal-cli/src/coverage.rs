@@ -81,6 +81,7 @@ const CARRIED: &[&str] = &[
     "preference list",
     "recall text",
     "remember text",
+    "report",
     "session compress s",
     "session list",
     "session rm s",

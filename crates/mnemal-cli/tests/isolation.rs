@@ -31,6 +31,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("why-not", Some("{event}")),
     ("feedback", Some("rcl_00000000000000000000000000 {note} useful")),
     ("diff", Some("2020-01-01")),
+    ("report", Some("")),
     ("log add", Some("hello")),
     ("log list", Some("--session {session} --quarantined")),
     ("log show", Some("{event}")),

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
         "What is known",
         &["preference", "learning", "memory", "fact", "entity", "topic", "summary", "dream", "extract"],
     ),
-    ("Trust", &["why", "why-not", "feedback", "diff", "audit", "undo", "forget", "verify-receipt"]),
+    ("Trust", &["why", "why-not", "feedback", "diff", "report", "audit", "undo", "forget", "verify-receipt"]),
     ("Bring in and take out", &["import", "ingest", "inbox", "export", "graph"]),
     ("Serve programs", &["serve", "ui", "mcp", "hook", "memory-tool", "key", "health", "model", "models"]),
     (

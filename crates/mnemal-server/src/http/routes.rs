@@ -13,6 +13,7 @@ mod memories;
 mod memory_tool;
 mod operations;
 mod read;
+mod report;
 mod spaces;
 mod stream;
 mod summaries;
@@ -45,6 +46,7 @@ pub(crate) fn routes() -> Vec<Route> {
         stream::routes(),
         forget::routes(),
         why::routes(),
+        report::routes(),
         compat::routes(),
         mem0::routes(),
     ]
