@@ -123,11 +123,13 @@ describe('long lists', () => {
       assert.equal(await page.getByLabel('Order').inputValue(), 'desc');
       assert.deepEqual(await violations(page), []);
       // The list goes on behind its first page, without a hole.
-      await page.waitForFunction((wanted) => {
+      const places = await page.waitForFunction((page) => {
         const box = document.querySelector('.scroller');
         box.scrollTop = box.scrollHeight;
-        return box.textContent.includes(wanted);
-      }, words(EVENTS - 1 - PAGE - 50));
+        const rows = [...box.querySelectorAll('.rows > li:not(.away)')].map((row) => [Number(row.ariaPosInSet), row.textContent]);
+        return rows.length > 0 && rows.every(([place, text]) => place > page && text.includes('Ship')) && rows;
+      }, PAGE);
+      for (const [place, text] of await places.jsonValue()) assert.ok(text.includes(words(EVENTS - place)), `${place}: ${text}`);
       await page.getByRole('button', { name: 'Oldest', exact: true }).click();
       await page.locator('.rows > li[aria-posinset="1"]', { hasText: words(0) }).waitFor();
     });

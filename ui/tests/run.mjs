@@ -330,6 +330,22 @@ test('a key is made, shown once and revoked', async () => {
   });
 });
 
+test('settings are shown with where they come from', async () => {
+  await open({}, async (page) => {
+    await show(page, 'ops');
+    const table = page.getByRole('region', { name: 'Settings' });
+    const row = table.locator('tr', { hasText: 'server.rate_limit_rps' });
+    await row.waitFor();
+    assert.match(await row.textContent(), /100000.*variable MNEMAL_SERVER__RATE_LIMIT_RPS/);
+    const { items } = await server.ask('GET', '/v1/settings');
+    const set = items.filter((one) => one.origin !== 'default').length;
+    assert.equal(await table.locator('tbody tr').count(), set);
+    await page.getByRole('button', { name: /^Show all/ }).click();
+    assert.equal(await table.locator('tbody tr').count(), items.length);
+    assert.deepEqual(await violations(page), []);
+  });
+});
+
 // proves: NB-52
 test('a preference shows how its weight fades, as the server weighs it', async () => {
   const space = server.space('habits');
@@ -404,7 +420,7 @@ test('a key that may only read sees nothing that changes something', async () =>
     }
     await page.goto(at('ops'));
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
-    for (const name of ['Dream', 'Import', 'Keys']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
+    for (const name of ['Dream', 'Import', 'Keys', 'Settings']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
   });
 });
 
@@ -424,7 +440,8 @@ test('a report has the numbers of the API, of the week that is chosen, and is co
   await open({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
     await page.goto(at('report', 'paper'));
     await page.waitForSelector('.tiles');
-    const tile = (name) => page.locator('.tile', { hasText: name }).locator('.tile-value').textContent();
+    const tile = (name) =>
+      page.locator('.tile').filter({ has: page.getByText(name, { exact: true }) }).locator('.tile-value').textContent();
     const plain = (value) => value.toLocaleString('en-US');
     assert.equal(await tile('contexts'), plain(report.contexts.contexts));
     assert.equal(await tile('tokens in contexts'), plain(report.contexts.tokens));

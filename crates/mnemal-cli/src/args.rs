@@ -244,6 +244,8 @@ pub(crate) enum Command {
     Audit(Audit),
     /// Check files, settings and stored bytes; one fix a line.
     Doctor(Doctor),
+    /// Say which settings are in effect, and where each comes from; of a secret only whether it is set.
+    Settings,
     /// Say whether a server answers: the one that is named, else that of the settings.
     Health(Health),
     /// Answer an event of a client: one JSON document in, one out.

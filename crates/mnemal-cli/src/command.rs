@@ -40,6 +40,7 @@ mod report;
 mod restore;
 mod serve;
 mod session;
+mod settings;
 mod setup;
 mod space;
 mod status;
@@ -233,6 +234,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
         Command::Health(call) => health::run(&global, &call, output).await,
+        Command::Settings => settings::run(&global, output),
         Command::Models(call) => models::run(&call, output),
         Command::Setup(call) => setup::run(&global, &call, output),
         Command::Completions(call) => pages::completions(&call, output),

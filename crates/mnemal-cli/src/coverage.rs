@@ -113,6 +113,7 @@ const HERE: &[&str] = &[
     "key list",
     "key revoke id",
     "memory-tool",
+    "settings",
     "space create a",
     "space list",
     "space rm a",

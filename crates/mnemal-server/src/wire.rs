@@ -19,6 +19,8 @@ mod read;
 #[cfg(feature = "http")]
 mod report;
 #[cfg(feature = "http")]
+mod setting;
+#[cfg(feature = "http")]
 mod why;
 
 use mnemal_core::{Gap, GapCause};
@@ -42,6 +44,8 @@ pub(crate) use self::memory::{StoredForm, status};
 pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecallResultForm, ReceiptForm};
 #[cfg(feature = "http")]
 pub use self::report::ReportForm;
+#[cfg(feature = "http")]
+pub use self::setting::{SettingForm, SettingOrigin, SettingsForm};
 #[cfg(feature = "http")]
 pub use self::why::{EndForm, FactExplanationForm};
 

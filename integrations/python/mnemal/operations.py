@@ -1094,6 +1094,17 @@ SetSpace = TypedDict('SetSpace', {
     "consolidate_interval_mins": 'int | None',
 }, total=False)
 
+Setting = TypedDict('Setting', {
+    "from": 'str | None',
+    "name": 'str',
+    "origin": 'str',
+    "value": 'Any',
+}, total=False)
+
+Settings = TypedDict('Settings', {
+    "items": 'list[Setting]',
+}, total=False)
+
 ShownRecord = TypedDict('ShownRecord', {
     "contexts": 'int',
     "id": 'str',
@@ -2942,6 +2953,15 @@ class Operations:
             "GET",
             _path("/v1/spaces/{space}/sessions/{session}/messages", space, session),
             query={"last": last, "user": user},
+        )
+
+    def setting_list(
+        self,
+    ) -> Settings:
+        """The settings in effect, with their origins; of a secret only whether it is set."""
+        return self._call(
+            "GET",
+            _path("/v1/settings"),
         )
 
     def space_create(
@@ -4832,6 +4852,15 @@ class AsyncOperations:
             "GET",
             _path("/v1/spaces/{space}/sessions/{session}/messages", space, session),
             query={"last": last, "user": user},
+        )
+
+    async def setting_list(
+        self,
+    ) -> Settings:
+        """The settings in effect, with their origins; of a secret only whether it is set."""
+        return await self._call(
+            "GET",
+            _path("/v1/settings"),
         )
 
     async def space_create(

@@ -1925,6 +1925,24 @@ export interface SetSpace {
   consolidate_interval_mins?: number | null;
 }
 
+/** A setting in effect. */
+export interface Setting {
+  /** The path of the file, the name of the variable, or the option; `null` for a default. */
+  from?: string | null;
+  /** Its section and key, `recall.limit`. */
+  name: string;
+  /** Where it comes from: `default`, `file`, `project`, `variable` or `flag`. */
+  origin: string;
+  /** Its value; of a secret `set`, or `null` where it is not set. */
+  value: unknown;
+}
+
+/** Settings. */
+export interface Settings {
+  /** By name. */
+  items: Array<Setting>;
+}
+
 /** A record and how many contexts it stood in. */
 export interface ShownRecord {
   /** How many contexts. */
@@ -2787,6 +2805,11 @@ export abstract class Operations {
   /** Its last turns, oldest first. */
   sessionMessages(space: string, session: string, given: { last?: number; user?: string } = {}): Promise<PageOfEvent> {
     return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}/messages`, { query: { last: given.last, user: given.user } });
+  }
+
+  /** The settings in effect, with their origins; of a secret only whether it is set. */
+  settingList(): Promise<Settings> {
+    return this.call<Settings>('GET', `/v1/settings`, {  });
   }
 
   /** Makes a space; one that is there is set again. */

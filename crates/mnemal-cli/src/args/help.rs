@@ -11,7 +11,7 @@ const WIDTH: usize = 80;
 
 /// The commands by task, the most frequent first.
 const GROUPS: [(&str, &[&str]); 8] = [
-    ("Start", &["init", "demo", "setup", "status", "doctor"]),
+    ("Start", &["init", "demo", "setup", "settings", "status", "doctor"]),
     ("Remember and find", &["remember", "recall", "ask", "context", "log", "session", "working"]),
     (
         "What is known",

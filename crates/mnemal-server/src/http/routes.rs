@@ -14,6 +14,7 @@ mod memory_tool;
 mod operations;
 mod read;
 mod report;
+mod settings;
 mod spaces;
 mod stream;
 mod summaries;
@@ -47,6 +48,7 @@ pub(crate) fn routes() -> Vec<Route> {
         forget::routes(),
         why::routes(),
         report::routes(),
+        settings::routes(),
         compat::routes(),
         mem0::routes(),
     ]
