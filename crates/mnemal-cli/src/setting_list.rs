@@ -179,9 +179,9 @@ fn model_variable(settings: &Settings) -> Option<String> {
 fn without_login(text: &str) -> Option<String> {
     let (scheme, rest) = text.split_once("://")?;
     let (place, _query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (authority, path) = place.split_once('/').map_or((place, String::new()), |(authority, path)| {
-        (authority, format!("/{path}"))
-    });
+    let (authority, path) = place
+        .split_once('/')
+        .map_or((place, String::new()), |(authority, path)| (authority, format!("/{path}")));
     let host = authority.rsplit_once('@').map_or(authority, |(_login, host)| host);
     Some(format!("{scheme}://{host}{path}"))
 }

@@ -325,12 +325,7 @@ impl<B: Backend> ReceiptStore for SqlStore<B> {
         receipt::latest(self.sql(), limit).await
     }
 
-    async fn between(
-        &self,
-        since: Timestamp,
-        until: Timestamp,
-        limit: NonZeroUsize,
-    ) -> Result<Vec<Receipt>> {
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
         receipt::between(self.sql(), (since, until), limit).await
     }
 

@@ -343,12 +343,7 @@ impl ReceiptStore for Faulty<dyn ReceiptStore> {
         self.part.latest(limit).await
     }
 
-    async fn between(
-        &self,
-        since: Timestamp,
-        until: Timestamp,
-        limit: NonZeroUsize,
-    ) -> Result<Vec<Receipt>> {
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
         self.misbehave().await?;
         self.part.between(since, until, limit).await
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    AsOf, Error, Event, EventId, Fact, FactFilter, FactStatus, Learning, LearningFilter,
-    LearningStatus, Result, Source, Timestamp,
+    AsOf, Error, Event, EventId, Fact, FactFilter, FactStatus, Learning, LearningFilter, LearningStatus,
+    Result, Source, Timestamp,
 };
 use mnemal_graph::Graph;
 

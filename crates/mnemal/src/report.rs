@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use mnemal_core::{
-    AsOf, Decision, Degraded, Error, ErrorKind, Event, EventFilter, EventKind, Fact, FactFilter,
-    FactStatus, Gap, Gaps, InclusionReason, Judgment, Layer, LearningFilter, LearningStatus, Level,
-    OmittedReason, Receipt, ReceiptId, Reason, RecordRef, Result, Role, Timestamp,
+    AsOf, Decision, Degraded, Error, ErrorKind, Event, EventFilter, EventKind, Fact, FactFilter, FactStatus,
+    Gap, Gaps, InclusionReason, Judgment, Layer, LearningFilter, LearningStatus, Level, OmittedReason,
+    Reason, Receipt, ReceiptId, RecordRef, Result, Role, Timestamp,
 };
 
 use crate::areas::AdminHandle;
@@ -316,8 +316,7 @@ impl Memory {
             let mut lines = Vec::new();
             for fact in facts.iter().take(EXAMPLES) {
                 let one = vec![Fact::clone(fact)];
-                let told =
-                    self.facts().describe_facts(&graph, one, AsOf::present(Timestamp::MAX)).await?;
+                let told = self.facts().describe_facts(&graph, one, AsOf::present(Timestamp::MAX)).await?;
                 lines.extend(told.iter().map(crate::entity_profile::FactView::line));
             }
             Ok(lines)

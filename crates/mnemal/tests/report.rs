@@ -1,10 +1,6 @@
 //! Report of a period: each figure is that of what was done in the period, and moves with it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "the parts that tests share may panic as the tests do"
-)]
+#![expect(clippy::unwrap_used, reason = "the parts that tests share may panic as the tests do")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +10,8 @@ use mnemal::events::{Judgment, Selector};
 use mnemal::graph::ChangeKind;
 use mnemal::types::InstallationKey;
 use mnemal::{
-    Context, Engine, EventId, FactFilter, Memory, Message, NoteKey, Role, Scope, SessionId, Settings, SpaceId,
-    UserId,
+    Context, Engine, EventId, FactFilter, Memory, Message, NoteKey, Role, Scope, SessionId, Settings,
+    SpaceId, UserId,
 };
 use mnemal_core::{Advance, ErrorKind, FactStatus, GraphDelta, LearningDelta, LearningStatus, Projection};
 use mnemal_store::MemoryStore;

@@ -12,12 +12,7 @@ use crate::time;
 use crate::wire::ReportForm;
 
 /// Prints what the space did in a period, as Markdown.
-pub(super) async fn run(
-    memory: &Memory,
-    global: &Global,
-    call: &ReportCall,
-    output: &Output,
-) -> Result<u8> {
+pub(super) async fn run(memory: &Memory, global: &Global, call: &ReportCall, output: &Output) -> Result<u8> {
     let until = match &call.until {
         Some(until) => time::read(until)?,
         None => memory.admin().engine().now(),

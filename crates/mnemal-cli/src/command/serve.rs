@@ -99,7 +99,8 @@ pub(super) async fn run_then(
 
 /// Returns the settings that options of the command replace: the name, the option, the value.
 fn options(call: &Serve, settings: &ServerSettings) -> Vec<(&'static str, &'static str, Value)> {
-    let listen = call.listen.map(|_address| ("server.listen", "--listen", settings.listen.to_string().into()));
+    let listen =
+        call.listen.map(|_address| ("server.listen", "--listen", settings.listen.to_string().into()));
     let open = call.no_auth.then(|| ("auth.mode", "--no-auth", "none".into()));
     listen.into_iter().chain(open).collect()
 }

@@ -114,12 +114,7 @@ pub trait ReceiptStore: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Unavailable` when the database does not answer.
-    async fn between(
-        &self,
-        since: Timestamp,
-        until: Timestamp,
-        limit: NonZeroUsize,
-    ) -> Result<Vec<Receipt>>;
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>>;
 
     /// Returns the records that a session was shown, also before a restart; empty for an unknown session.
     ///

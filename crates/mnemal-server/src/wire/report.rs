@@ -273,7 +273,9 @@ impl ReportForm {
                 page.line(format_args!("- Lines: {}; tokens from outside: {}", of.lines, of.external_tokens));
                 page.line(format_args!("- Contexts with a gap: {}", of.incomplete));
                 if let Some(since) = &of.kept_since {
-                    page.line(format_args!("- Receipts are kept since {since}; earlier contexts are missing"));
+                    page.line(format_args!(
+                        "- Receipts are kept since {since}; earlier contexts are missing"
+                    ));
                 }
             }
             None => page.line(format_args!("- Contexts: not recorded; this memory keeps no receipts")),
@@ -295,8 +297,11 @@ impl ReportForm {
                 let text = shown.text.as_deref().unwrap_or("(gone)");
                 page.line(format_args!("  - in {}: {} ({})", shown.contexts, escaped(text), shown.id));
             }
-            let omitted: Vec<String> =
-                of.omitted.iter().map(|(reason, count)| format!("{} {count}", reason.replace('_', " "))).collect();
+            let omitted: Vec<String> = of
+                .omitted
+                .iter()
+                .map(|(reason, count)| format!("{} {count}", reason.replace('_', " ")))
+                .collect();
             if !omitted.is_empty() {
                 page.line(format_args!("- Left out: {}", omitted.join(", ")));
             }

@@ -46,12 +46,7 @@ impl ReceiptStore for MemoryStore {
         Ok(newest(&self.state(), limit, |_| true))
     }
 
-    async fn between(
-        &self,
-        since: Timestamp,
-        until: Timestamp,
-        limit: NonZeroUsize,
-    ) -> Result<Vec<Receipt>> {
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
         Ok(newest(&self.state(), limit, |receipt| receipt.at >= since && receipt.at < until))
     }
 
@@ -94,7 +89,8 @@ impl ReceiptStore for MemoryStore {
 
 /// Returns the newest receipts that pass, newest first, without what was erased since.
 fn newest(state: &SpaceState, limit: NonZeroUsize, passes: impl Fn(&Receipt) -> bool) -> Vec<Receipt> {
-    let mut found: Vec<Receipt> = state.receipts.values().filter(|receipt| passes(receipt)).cloned().collect();
+    let mut found: Vec<Receipt> =
+        state.receipts.values().filter(|receipt| passes(receipt)).cloned().collect();
     found.sort_by_key(|receipt| std::cmp::Reverse((receipt.at, receipt.id)));
     found.truncate(limit.get());
     for receipt in &mut found {

@@ -305,12 +305,7 @@ impl ReceiptStore for GuardedPort<dyn ReceiptStore> {
         self.run("the receipts", self.part.latest(limit)).await
     }
 
-    async fn between(
-        &self,
-        since: Timestamp,
-        until: Timestamp,
-        limit: NonZeroUsize,
-    ) -> Result<Vec<Receipt>> {
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
         self.run("the receipts", self.part.between(since, until, limit)).await
     }
 
