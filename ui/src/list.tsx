@@ -172,12 +172,14 @@ export function useRows<T>(request: Request<T>, inputs: unknown[], tick: number)
 }
 
 /** A list of which only the rows in view are in the document. One row is reached by Tab, the others by the arrow keys. */
-export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, choose, empty, children }: {
+export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, choose, turn, empty, children }: {
   rows: RowsOf<T>;
   name: string;
   kind?: string;
   chosen: string;
   choose: (row: T) => void;
+  /** Shows the list from its other end, which takes one request however long it is; without it the end is loaded page by page. */
+  turn?: { name: string; act: () => void };
   empty: ComponentChildren;
   children: (row: T) => ComponentChildren;
 }) {
@@ -341,9 +343,15 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
           <button type="button" onClick={() => go(0, false)} disabled={first === 0}>
             First
           </button>
-          <button type="button" onClick={() => void goToEnd(false)} disabled={rows.isSeeking || (rows.isWhole && shownTo >= count)}>
-            Last
-          </button>
+          {turn ? (
+            <button type="button" onClick={turn.act}>
+              {turn.name}
+            </button>
+          ) : (
+            <button type="button" onClick={() => void goToEnd(false)} disabled={rows.isSeeking || (rows.isWhole && shownTo >= count)}>
+              Last
+            </button>
+          )}
         </div>
       )}
     </>

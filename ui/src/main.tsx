@@ -13,6 +13,7 @@ import { Graph } from './views/graph';
 import { Memories } from './views/memories';
 import { Ops } from './views/ops';
 import { RecallLab } from './views/recall';
+import { ReportView } from './views/report';
 import { Summaries } from './views/summaries';
 import { Timeline } from './views/timeline';
 import { Today } from './views/today';
@@ -34,6 +35,7 @@ const VIEWS: Array<[string, string, FunctionComponent<View>]> = [
   ['timeline', 'Timeline', Timeline],
   ['graph', 'Graph', Graph],
   ['summaries', 'Summaries & preferences', Summaries],
+  ['report', 'Report', ReportView],
   ['ops', 'Operations', Ops],
 ];
 

@@ -205,6 +205,23 @@ export function Panel({ title, close, children }: { title: string; close: () => 
   );
 }
 
+/** A number with its name, which may lead to what it counts. */
+export function Tile({ value, name, to }: { value: string; name: string; to?: string }) {
+  const body = (
+    <>
+      <span class="tile-value num">{value}</span>
+      <span class="tile-name">{name}</span>
+    </>
+  );
+  return to ? (
+    <a class="tile" href={to}>
+      {body}
+    </a>
+  ) : (
+    <div class="tile">{body}</div>
+  );
+}
+
 export function Field({ label, children }: { label: string; children: ComponentChildren }) {
   return (
     <label class="field">

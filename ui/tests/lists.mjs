@@ -107,12 +107,41 @@ describe('long lists', () => {
     });
   });
 
+  test('the newest events of a long log take one request, and the oldest one more', async () => {
+    await open({}, async (page) => {
+      const asked = watch(page, 'events');
+      await page.goto(at('timeline?role=assistant', SPACE));
+      await page.getByText(words(0)).waitFor();
+      await settle(page);
+      asked.length = 0;
+      await page.getByRole('button', { name: 'Newest', exact: true }).click();
+      const first = page.locator('.rows > li[aria-posinset="1"]', { hasText: words(EVENTS - 1) });
+      await first.waitFor();
+      await page.locator('.rows > li[aria-posinset="2"]', { hasText: words(EVENTS - 2) }).waitFor();
+      await settle(page);
+      assert.ok(asked.length <= 2, `${asked.length} pages for the newest`);
+      assert.equal(await page.getByLabel('Order').inputValue(), 'desc');
+      assert.deepEqual(await violations(page), []);
+      // The list goes on behind its first page, without a hole.
+      const places = await page.waitForFunction((page) => {
+        const box = document.querySelector('.scroller');
+        box.scrollTop = box.scrollHeight;
+        const rows = [...box.querySelectorAll('.rows > li:not(.away)')].map((row) => [Number(row.ariaPosInSet), row.textContent]);
+        return rows.length > 0 && rows.every(([place, text]) => place > page && text.includes('Ship')) && rows;
+      }, PAGE);
+      for (const [place, text] of await places.jsonValue()) assert.ok(text.includes(words(EVENTS - place)), `${place}: ${text}`);
+      await page.getByRole('button', { name: 'Oldest', exact: true }).click();
+      await page.locator('.rows > li[aria-posinset="1"]', { hasText: words(0) }).waitFor();
+    });
+  });
+
   test('what is stored meanwhile is reached, and the place in the list stays', async () => {
     await open({}, async (page) => {
       await page.goto(at('timeline?role=assistant', SPACE));
       await page.getByText(words(0)).waitFor();
       await page.waitForSelector('.live.on');
-      await page.getByRole('button', { name: 'Last', exact: true }).click();
+      await page.locator('.rows [tabindex="0"]').focus();
+      await page.keyboard.press('End');
       const last = page.locator('.rows > li', { hasText: words(EVENTS - 1) });
       await last.waitFor();
       await server.space(SPACE)('POST', 'messages', { session: 'ships', messages: [{ role: 'assistant', content: 'A late ship comes in.' }] });

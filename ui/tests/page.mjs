@@ -15,21 +15,22 @@ const [program, given] = process.argv.slice(2);
 export const folder = given;
 if (folder) mkdirSync(folder, { recursive: true });
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-export const VIEWS = ['today', 'recall', 'context', 'memories', 'timeline', 'graph', 'summaries', 'ops'];
+export const VIEWS = ['today', 'recall', 'context', 'memories', 'timeline', 'graph', 'summaries', 'report', 'ops'];
 /** A link to each view that shows data. */
 export const FULL = {
   today: 'today', recall: 'recall?q=where%20does%20Ada%20live', context: 'context?q=where%20does%20Ada%20live',
-  memories: 'memories', timeline: 'timeline', graph: 'graph?center=Ada', summaries: 'summaries', ops: 'ops',
+  memories: 'memories', timeline: 'timeline', graph: 'graph?center=Ada', summaries: 'summaries', report: 'report',
+  ops: 'ops',
 };
 /** The element of a view that has loaded its data. */
 export const READY = {
   today: '.tile', recall: '.hit', context: 'pre.exact', memories: '.rows li', timeline: '.log li', graph: '.graph .node',
-  summaries: '.tree li', ops: 'h2',
+  summaries: '.tree li', report: '.tiles', ops: 'h2',
 };
 /** The endpoint without which a view has nothing to show. */
 export const NEEDS = {
   today: 'stats', recall: 'recall', context: 'context', memories: 'memories', timeline: 'events', graph: 'graph',
-  summaries: 'summaries', ops: 'jobs',
+  summaries: 'summaries', report: 'report', ops: 'jobs',
 };
 
 /** Milliseconds that a page may take to show something, on a machine that has much else to do. */

@@ -75,7 +75,7 @@ for (const view of VIEWS) {
 
 test('an answer with a gap says what it lacks', async () => {
   for (const [view, path] of [['recall', 'recall'], ['context', 'context'], ['memories', 'memories'], ['timeline', 'events'],
-    ['graph', 'graph'], ['graph', 'entities'], ['summaries', 'summaries'], ['today', 'memories'], ['today', 'sessions']]) {
+    ['graph', 'graph'], ['graph', 'entities'], ['summaries', 'summaries'], ['today', 'memories'], ['today', 'sessions'], ['report', 'report']]) {
     await open({}, async (page) => {
       await page.route(new RegExp(`/v1/spaces/demo/${path}(\\?|$)`), async (route) => {
         const response = await route.fetch();
@@ -330,6 +330,22 @@ test('a key is made, shown once and revoked', async () => {
   });
 });
 
+test('settings are shown with where they come from', async () => {
+  await open({}, async (page) => {
+    await show(page, 'ops');
+    const table = page.getByRole('region', { name: 'Settings' });
+    const row = table.locator('tr', { hasText: 'server.rate_limit_rps' });
+    await row.waitFor();
+    assert.match(await row.textContent(), /100000.*variable MNEMAL_SERVER__RATE_LIMIT_RPS/);
+    const { items } = await server.ask('GET', '/v1/settings');
+    const set = items.filter((one) => one.origin !== 'default').length;
+    assert.equal(await table.locator('tbody tr').count(), set);
+    await page.getByRole('button', { name: /^Show all/ }).click();
+    assert.equal(await table.locator('tbody tr').count(), items.length);
+    assert.deepEqual(await violations(page), []);
+  });
+});
+
 // proves: NB-52
 test('a preference shows how its weight fades, as the server weighs it', async () => {
   const space = server.space('habits');
@@ -404,7 +420,50 @@ test('a key that may only read sees nothing that changes something', async () =>
     }
     await page.goto(at('ops'));
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
-    for (const name of ['Dream', 'Import', 'Keys']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
+    for (const name of ['Dream', 'Import', 'Keys', 'Settings']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
+  });
+});
+
+test('a report has the numbers of the API, of the week that is chosen, and is copied as Markdown', async () => {
+  const space = server.space('paper');
+  const now = Date.now();
+  await space('POST', 'messages', { session: 'print', messages: [
+    { role: 'user', content: 'My sister Ada lives in Paris.', occurred_at: new Date(now - 60_000).toISOString() },
+    { role: 'user', content: 'Ada moved to Berlin.', occurred_at: new Date(now).toISOString() },
+  ] });
+  await server.job('paper', 'extract');
+  await space('POST', 'context', { query: 'where does Ada live', session: 'reader' });
+  const report = await space('GET', 'report');
+  assert.equal(report.contexts.contexts, 1);
+  assert.equal(report.stored.by_role.user, 2);
+  assert.equal(report.contradictions.replaced, 1, 'Berlin takes the place of Paris');
+  await open({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+    await page.goto(at('report', 'paper'));
+    await page.waitForSelector('.tiles');
+    const tile = (name) =>
+      page.locator('.tile').filter({ has: page.getByText(name, { exact: true }) }).locator('.tile-value').textContent();
+    const plain = (value) => value.toLocaleString('en-US');
+    assert.equal(await tile('contexts'), plain(report.contexts.contexts));
+    assert.equal(await tile('tokens in contexts'), plain(report.contexts.tokens));
+    assert.equal(await tile('events stored'), plain(report.stored.events));
+    assert.equal(await tile('events erased'), plain(report.erased.events));
+    const told = Object.fromEntries(await page.locator('.facts').evaluateAll((all) => all.flatMap((list) =>
+      [...list.querySelectorAll('dt')].map((name) => [name.textContent, name.nextElementSibling.textContent]))));
+    for (const [name, value] of [
+      ['lines', report.contexts.lines], ['tokens allowed', report.contexts.budget_tokens], ['facts', report.contexts.facts],
+      ['facts believed', report.learned.facts.believed], ['memories believed', report.learned.memories.believed],
+      ['replaced by another value', 1], ['contexts without a line', report.contexts.empty], ['events: user', 2],
+    ]) assert.equal(told[name], plain(value), name);
+    await page.getByText('milliseconds').waitFor();
+    await page.getByRole('button', { name: 'Copy as Markdown' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(copied, /^# Memory from /);
+    assert.ok(copied.includes(`- Contexts: 1, with ${report.contexts.tokens} tokens`), copied);
+    await page.getByLabel('Week').selectOption({ label: 'the week before' });
+    await page.getByText('Nothing was stored or forgotten in this week.').waitFor();
+    assert.equal(await tile('events stored'), '0');
+    assert.deepEqual(await violations(page), []);
   });
 });
 
@@ -413,7 +472,7 @@ test('hostile text is shown as text', async () => {
     for (const [view, query, words] of [
       ['memories', '', 'ends a script'], ['timeline', '', 'ends a script'], ['recall', '?q=what%20ends%20a%20script', 'ends a script'],
       ['context', '?q=what%20ends%20a%20script', 'ends a script'], ['today', '', 'ends a script'], ['graph', '?center=Oslo', 'Mallory'],
-      ['summaries', '', 'Oslo'],
+      ['summaries', '', 'Oslo'], ['report', '', 'ends a script'],
     ]) {
       await page.goto(at(view + query, 'hostile'));
       await settle(page);

@@ -13,6 +13,7 @@ mod model;
 mod models;
 mod pages;
 mod rebuild;
+mod report;
 mod serve;
 mod session;
 mod setup;
@@ -38,6 +39,7 @@ pub(crate) use self::model::Model;
 pub(crate) use self::models::Models;
 pub(crate) use self::pages::{Completions, Man};
 pub(crate) use self::rebuild::{Rebuild, Reindex};
+pub(crate) use self::report::ReportCall;
 pub(crate) use self::serve::{Database, Key, Serve, Ui};
 pub(crate) use self::session::{Session, SessionCompress};
 pub(crate) use self::setup::{Hook, Setup};
@@ -149,6 +151,11 @@ pub(crate) enum Command {
     Feedback(FeedbackCall),
     /// Say what came to be believed between two moments, was dropped or changed, each with its evidence.
     Diff(Diff),
+    /// Say what memory cost in a week, and what was used, learned, forgotten and contradicted, as Markdown.
+    ///
+    /// It counts what the space has stored; what nothing stores is named and has no number. A week is the last 7 days, or those
+    /// that you name; what counts is when something was stored, not when it happened.
+    Report(ReportCall),
     /// Record, list and show events.
     #[command(subcommand)]
     Log(Log),
@@ -237,6 +244,8 @@ pub(crate) enum Command {
     Audit(Audit),
     /// Check files, settings and stored bytes; one fix a line.
     Doctor(Doctor),
+    /// Say which settings are in effect, and where each comes from; of a secret only whether it is set.
+    Settings,
     /// Say whether a server answers: the one that is named, else that of the settings.
     Health(Health),
     /// Answer an event of a client: one JSON document in, one out.

@@ -36,9 +36,11 @@ mod recall;
 mod recover;
 mod reindex;
 mod remember;
+mod report;
 mod restore;
 mod serve;
 mod session;
+mod settings;
 mod setup;
 mod space;
 mod status;
@@ -146,6 +148,10 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
             let memory = open_one(&global, output).await?;
             checkpoint(&global, &memory, diff::run(&memory, &call, output).await).await
         }
+        Command::Report(call) => {
+            let memory = open_one(&global, output).await?;
+            checkpoint(&global, &memory, report::run(&memory, &global, &call, output).await).await
+        }
         Command::Log(call) => {
             let memory = open_one(&global, output).await?;
             checkpoint(&global, &memory, log::run(&memory, &global, call, output).await).await
@@ -228,6 +234,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         }
         Command::Doctor(call) => doctor::run(&global, &call, output).await,
         Command::Health(call) => health::run(&global, &call, output).await,
+        Command::Settings => settings::run(&global, output),
         Command::Models(call) => models::run(&call, output),
         Command::Setup(call) => setup::run(&global, &call, output),
         Command::Completions(call) => pages::completions(&call, output),

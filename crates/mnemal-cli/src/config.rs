@@ -37,7 +37,7 @@ pub(crate) const READER: &str = "reader.mnrd";
 /// The setting `extract.reader` that turns the trained reader off.
 const NO_READER: &str = "none";
 /// Whether spans contain texts. Source: the OpenTelemetry conventions for generative AI.
-const CAPTURE_CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+pub(crate) const CAPTURE_CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
 /// The section `[memory]`.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -247,6 +247,26 @@ fn table(global: &Global) -> Result<(toml::Table, String)> {
 
 /// As [`table`], with the keys that have no effect here.
 fn layered(global: &Global) -> Result<(toml::Table, String, Vec<String>)> {
+    let (mut table, shown) = file(global)?;
+    if let Some(project) = project(global)? {
+        let mut defaults =
+            toml::Table::try_from(Settings::default()).context("the defaults cannot be written")?;
+        defaults.insert(HOOKS.to_owned(), HookSettings::default().injected().into());
+        project.over(&mut table, &defaults);
+    }
+    for variable in variables() {
+        variable.apply(&mut table);
+    }
+    alias::resolve(&mut table);
+    let dropped = nested::lift(&mut table);
+    Ok((table, shown, dropped))
+}
+
+/// Returns the settings of the configuration file alone, and its path; none for a default file that does not exist.
+///
+/// # Errors
+/// `Invalid` when it cannot be read or is not TOML.
+pub(crate) fn file(global: &Global) -> Result<(toml::Table, String)> {
     let path = paths::configuration(global)?;
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
@@ -256,24 +276,54 @@ fn layered(global: &Global) -> Result<(toml::Table, String, Vec<String>)> {
         Err(error) => return Err(error).context(format!("cannot read {}", path.display())),
     };
     let shown = path.display().to_string();
-    let mut table: toml::Table = toml::from_str(&text).map_err(|cause| invalid(&shown, &cause))?;
-    if let Some(project) = project(global)? {
-        let mut defaults =
-            toml::Table::try_from(Settings::default()).context("the defaults cannot be written")?;
-        defaults.insert(HOOKS.to_owned(), HookSettings::default().injected().into());
-        project.over(&mut table, &defaults);
+    let table = toml::from_str(&text).map_err(|cause| invalid(&shown, &cause))?;
+    Ok((table, shown))
+}
+
+/// The variable that sets a key without a section.
+const READ_GLOBAL: &str = "MNEMAL_READ_GLOBAL";
+
+/// An environment variable that sets a key.
+pub(crate) struct Variable {
+    /// Its name.
+    pub(crate) name: String,
+    /// The section; `None` for a key without one.
+    section: Option<String>,
+    key: String,
+    value: String,
+}
+
+impl Variable {
+    /// Returns the settings of this variable alone.
+    pub(crate) fn table(&self) -> toml::Table {
+        let mut table = toml::Table::new();
+        self.apply(&mut table);
+        table
     }
-    if let Some(value) = paths::variable("MNEMAL_READ_GLOBAL") {
-        table.insert("read_global".to_owned(), read_value(&value));
-    }
-    for (name, value) in std::env::vars() {
-        if let Some((section, key)) = name.strip_prefix("MNEMAL_").and_then(|rest| rest.split_once("__")) {
-            set(&mut table, &section.to_lowercase(), &key.to_lowercase(), &value);
+
+    fn apply(&self, table: &mut toml::Table) {
+        match &self.section {
+            Some(section) => set(table, section, &self.key, &self.value),
+            None => drop(table.insert(self.key.clone(), read_value(&self.value))),
         }
     }
-    alias::resolve(&mut table);
-    let dropped = nested::lift(&mut table);
-    Ok((table, shown, dropped))
+}
+
+/// Returns the environment variables that set a key; one that is no text sets none.
+pub(crate) fn variables() -> Vec<Variable> {
+    let whole = paths::variable(READ_GLOBAL).map(|value| Variable {
+        name: READ_GLOBAL.to_owned(),
+        section: None,
+        key: "read_global".to_owned(),
+        value,
+    });
+    let named = std::env::vars_os().filter_map(|(name, value)| {
+        let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+        let (section, key) = name.strip_prefix("MNEMAL_")?.split_once("__")?;
+        let (section, key) = (Some(section.to_lowercase()), key.to_lowercase());
+        Some(Variable { name, section, key, value })
+    });
+    whole.into_iter().chain(named).collect()
 }
 
 fn set(table: &mut toml::Table, section: &str, key: &str, value: &str) {

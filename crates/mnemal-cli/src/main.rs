@@ -19,6 +19,7 @@ mod project;
 mod remote;
 mod remote_command;
 mod runtime;
+mod setting_list;
 #[cfg(unix)]
 mod stdio_proxy;
 mod storage;

@@ -92,6 +92,12 @@ impl Project {
         }
     }
 
+    /// Returns its file, and the names of the settings that it may set and sets.
+    pub(crate) fn named_settings(&self) -> (String, Vec<String>) {
+        let names = self.allowed().map(|(section, key, _)| format!("{section}.{key}"));
+        (self.file.display().to_string(), names.collect())
+    }
+
     fn allowed(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
         self.keys().filter(|(section, key, _)| may_say(section, key))
     }

@@ -98,6 +98,7 @@ pub(crate) fn remote_policy(command: &Command) -> Option<RemotePolicy> {
         | Command::Why(_)
         | Command::WhyNot(_)
         | Command::Diff(_)
+        | Command::Report(_)
         | Command::Status
         | Command::Topic(_)
         | Command::Summary(_) => READS,

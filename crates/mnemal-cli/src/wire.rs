@@ -9,7 +9,7 @@ use mnemal::types::Span;
 use mnemal::{EventId, Gap, Receipt};
 pub(crate) use mnemal_server::wire::{
     AckForm, AnswerForm, EXPIRED, ErasureForm, EventForm, FactExplanationForm, GapForm, MemoryForm,
-    NOT_KNOWN, ReleasedForm, SessionForm, durability, gaps, kind_named, quoted_by,
+    NOT_KNOWN, ReleasedForm, ReportForm, SessionForm, durability, gaps, kind_named, quoted_by,
 };
 use serde::Serialize;
 

@@ -31,6 +31,8 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("why-not", Some("{event}")),
     ("feedback", Some("rcl_00000000000000000000000000 {note} useful")),
     ("diff", Some("2020-01-01")),
+    ("report", Some("")),
+    ("settings", None), // shows no content of a space
     ("log add", Some("hello")),
     ("log list", Some("--session {session} --quarantined")),
     ("log show", Some("{event}")),

@@ -502,3 +502,60 @@ fn without_a_key_nothing_but_loopback_is_served() {
     assert_eq!(said(home.path(), &["serve", "--listen", "0.0.0.0:0"]).0, 4);
     assert_eq!(said(home.path(), &["serve", "--listen", "0.0.0.0:0", "--no-auth"]).0, 2);
 }
+
+#[test]
+fn each_setting_tells_where_it_comes_from_and_no_secret_is_shown() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let file = home.join("own.toml");
+    let text = "[memory]\nrecall_limit = 3\n[recall]\nlimit = 7\n[context]\nbudget_tokens = 800\n\
+                [llm]\nprovider = \"openai\"\nmodel = \"m\"\napi_key_env = \"OWN_KEY\"\n\
+                base_url = \"https://ada:s3cret-word@api.example/v1?token=s3cret-word\"\n";
+    std::fs::write(&file, text).unwrap();
+    let with = |arguments: &[&str]| {
+        let mut command = command(home, arguments);
+        command
+            .env("MNEMAL_CONFIG", &file)
+            .env("MNEMAL_CONTEXT__BUDGET_TOKENS", "900")
+            .env("OWN_KEY", "s3cret-word");
+        command
+    };
+    let output = with(&["settings", "--json"]).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && !told.contains("s3cret-word"), "{told}");
+    let list: Value = serde_json::from_str(&told).unwrap();
+    let path = file.display().to_string();
+    let one = |list: &Value, name: &str| -> Value {
+        let items = list["items"].as_array().unwrap();
+        let found: Vec<&Value> = items.iter().filter(|one| one["name"] == name).collect();
+        assert_eq!(found.len(), 1, "{name}: {list}");
+        json!([found[0]["value"], found[0]["origin"], found[0]["from"]])
+    };
+    for (name, expect) in [
+        ("recall.limit", json!([7, "file", path])),
+        ("recall.inject_limit", json!([3, "file", path])),
+        ("context.budget_tokens", json!([900, "variable", "MNEMAL_CONTEXT__BUDGET_TOKENS"])),
+        ("recall.part_deadline_ms", json!([60000, "variable", "MNEMAL_RECALL__PART_DEADLINE_MS"])),
+        ("llm.api_key", json!(["set", "variable", "OWN_KEY"])),
+        ("llm.base_url", json!(["https://api.example/v1", "file", path])),
+        ("embedding.api_key", json!([null, "default", null])),
+        ("server.max_in_flight", json!([64, "default", null])),
+        ("hooks.recall", json!([true, "default", null])),
+        ("memory.enabled", json!([true, "default", null])),
+        ("storage.url", json!(["", "default", null])),
+        ("read_global", json!([true, "default", null])),
+    ] {
+        assert_eq!(one(&list, name), expect, "{name}");
+    }
+    let mut server = with(&["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+    let (_, key) = said(home, &["key", "local"]);
+    let (status, list) = ask(&address, &key, "GET", "/v1/settings", &Value::Null);
+    assert!(status == 200 && !list.to_string().contains("s3cret-word"), "{list}");
+    assert_eq!(one(&list, "server.listen"), json!([address, "flag", "--listen"]));
+    assert_eq!(one(&list, "recall.limit"), json!([7, "file", path]));
+    server.kill().unwrap();
+    let _ended = server.wait().unwrap();
+}

@@ -422,3 +422,30 @@ fn a_fact_answers_for_the_time_that_is_asked_and_what_nobody_said_is_not_known()
     let receipt = none["recall_id"].as_str().unwrap();
     assert_eq!(run(&home, &["verify-receipt", receipt]).0, 0, "what was looked at has its account too");
 }
+
+#[test]
+fn a_report_is_markdown_or_figures_of_a_period() {
+    let home = tempfile::tempdir().unwrap();
+    let said = "The *ferry* leaves at seven.";
+    assert_eq!(run(&home, &["remember", said, "--key", "ferry"]).0, 0);
+    assert_eq!(run(&home, &["context", "When does the ferry leave?"]).0, 0);
+    let report = read(&home, &["report", "--json"]);
+    assert_eq!((&report["contexts"]["contexts"], &report["stored"]["events"]), (&json!(1), &json!(1)));
+    assert!(report["file_bytes"].as_u64().unwrap() > 0);
+    let (code, page) = run(&home, &["report", "--days", "1"]);
+    assert_eq!(code, 0);
+    assert!(page.starts_with("# Memory from ") && page.contains("- Contexts: 1, with"), "{page}");
+    assert!(page.contains("The \\*ferry\\* leaves at seven."), "{page}");
+    let past = read(&home, &["report", "--since", "2001-01-01", "--until", "2001-02-01", "--json"]);
+    assert_eq!((&past["contexts"]["contexts"], &past["stored"]["events"]), (&json!(0), &json!(0)));
+    assert_eq!(past["since"], "2001-01-01T00:00:00Z");
+    for wrong in [
+        ["--days", "0"].as_slice(),
+        &["--days", "3", "--since", "2001-01-01"],
+        &["--since", "2001-02-01", "--until", "2001-01-01"],
+        &["--until", "soon"],
+        &["--only-user", "ada"],
+    ] {
+        assert_ne!(run(&home, &[["report"].as_slice(), wrong].concat()).0, 0, "{wrong:?}");
+    }
+}

@@ -461,6 +461,8 @@ pub struct EventFilter {
     pub since: Option<Timestamp>,
     /// Upper bound of `occurred_at`, exclusive.
     pub until: Option<Timestamp>,
+    /// Upper bound of `seq`, exclusive: where a list of the newest events goes on.
+    pub before: Option<Seq>,
     /// Whether quarantined events are included.
     pub quarantined: Within<bool>,
     /// Whether erased events are included; they have no session any more and pass only unrestricted filters.
@@ -479,6 +481,7 @@ impl EventFilter {
             roles: Within::All,
             since: None,
             until: None,
+            before: None,
             quarantined: Within::All,
             erased: Within::All,
         }
@@ -497,6 +500,9 @@ impl EventFilter {
             return false;
         }
         if self.roles.only().is_some_and(|roles| !roles.contains(&event.role)) {
+            return false;
+        }
+        if self.before.is_some_and(|before| event.seq >= before) {
             return false;
         }
         match event.body() {

@@ -17,6 +17,10 @@ mod memory;
 #[cfg(feature = "http")]
 mod read;
 #[cfg(feature = "http")]
+mod report;
+#[cfg(feature = "http")]
+mod setting;
+#[cfg(feature = "http")]
 mod why;
 
 use mnemal_core::{Gap, GapCause};
@@ -38,6 +42,10 @@ pub use self::memory::{EXPIRED, ErasureForm, MemoryForm, SimilarForm, kind_named
 pub(crate) use self::memory::{StoredForm, status};
 #[cfg(feature = "http")]
 pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecallResultForm, ReceiptForm};
+#[cfg(feature = "http")]
+pub use self::report::ReportForm;
+#[cfg(feature = "http")]
+pub use self::setting::{SettingForm, SettingOrigin, SettingsForm};
 #[cfg(feature = "http")]
 pub use self::why::{EndForm, FactExplanationForm};
 

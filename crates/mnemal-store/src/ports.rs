@@ -325,6 +325,10 @@ impl<B: Backend> ReceiptStore for SqlStore<B> {
         receipt::latest(self.sql(), limit).await
     }
 
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
+        receipt::between(self.sql(), (since, until), limit).await
+    }
+
     async fn seen(&self, session: &SessionId) -> Result<SeenRecords> {
         receipt::seen(self.sql(), session).await
     }

@@ -372,6 +372,9 @@ pub(crate) const INSERT_RECEIPT: &str = "insert into receipt (id, session, at, b
 pub(crate) const RECEIPT: &str = "select body from receipt where id = $1";
 /// The newest receipts.
 pub(crate) const LATEST_RECEIPTS: &str = "select body from receipt order by at desc, id desc limit $1 + 0";
+/// The newest receipts of a period.
+pub(crate) const RECEIPTS_BETWEEN: &str =
+    "select body from receipt where at >= $1 and at < $2 order by at desc, id desc limit $3 + 0";
 /// The next receipts after an id.
 pub(crate) const RECEIPTS_AFTER: &str = "select id, body from receipt where id > $1 order by id limit $2 + 0";
 /// Changes whenever another connection has committed, and only then.

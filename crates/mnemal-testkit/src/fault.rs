@@ -343,6 +343,11 @@ impl ReceiptStore for Faulty<dyn ReceiptStore> {
         self.part.latest(limit).await
     }
 
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
+        self.misbehave().await?;
+        self.part.between(since, until, limit).await
+    }
+
     async fn seen(&self, session: &SessionId) -> Result<SeenRecords> {
         self.misbehave().await?;
         self.part.seen(session).await

@@ -12,6 +12,10 @@ pub use crate::quality::{QualityMeasure, QualityUnit};
 pub use crate::rebuild::{GraphState, RebuildMode, RebuildReport};
 #[cfg(feature = "sqlite")]
 pub use crate::recover::RecoveryReport;
+pub use crate::report::{
+    ContextUsage, Contradictions, ErasedEvents, Report, ReportPeriod, ShownRecord, StoredEvents, Unrecorded,
+    Verdicts,
+};
 #[cfg(feature = "sqlite")]
 pub use crate::spaces::{AlwaysOn, GLOBAL, SpaceEntry, SpaceReport, Spaces};
 pub use crate::status::{RecentLanguage, Stats};

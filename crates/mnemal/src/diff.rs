@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mnemal_core::{
-    AsOf, Cursor, Error, Event, EventFilter, EventId, Fact, FactFilter, FactStatus, Learning, LearningFilter,
-    LearningStatus, Result, Source, Timestamp,
+    AsOf, Error, Event, EventId, Fact, FactFilter, FactStatus, Learning, LearningFilter, LearningStatus,
+    Result, Source, Timestamp,
 };
 use mnemal_graph::Graph;
 
 use crate::areas::FactsHandle;
 use crate::entity_profile::{FactView, SourceSentence};
 use crate::memory::Memory;
-
-/// Events per page of the search for causes. Source: own default, the largest batch of one append (1,000 events).
-const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(1_000).expect("a page holds something");
+use crate::report::ReportPeriod;
 
 /// The kind of a change of belief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,19 +66,15 @@ pub struct BeliefDiff {
 impl Memory {
     /// Returns the events recorded in the interval, by their recording times, which are unique; erased events are left out.
     async fn causes(&self, from: Timestamp, to: Timestamp) -> Result<BTreeMap<Timestamp, EventId>> {
-        let (mut causes, mut after) = (BTreeMap::new(), Cursor::START);
-        loop {
-            let page = self.events().scan(&EventFilter::all(), after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(causes) };
-            after = Cursor(Some(last.seq));
-            let is_over = last.recorded_at > to;
-            let within = |event: &&Event| event.recorded_at > from && event.recorded_at <= to;
-            let living = page.iter().filter(within).filter(|event| event.body().is_some());
-            causes.extend(living.map(|event| (event.recorded_at, event.id)));
-            if is_over {
-                return Ok(causes);
+        let (from, to) = (from.plus_micros(1), to.plus_micros(1));
+        let mut causes = BTreeMap::new();
+        let take = |event: &Event| {
+            if event.body().is_some() {
+                causes.insert(event.recorded_at, event.id);
             }
-        }
+        };
+        self.recorded(ReportPeriod::new(from, to)?, take).await?;
+        Ok(causes)
     }
 
     async fn facts_changed(

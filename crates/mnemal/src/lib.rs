@@ -50,6 +50,7 @@ pub mod recall;
 mod recover;
 mod release;
 mod remember;
+mod report;
 mod retention;
 mod seal;
 mod secondary;

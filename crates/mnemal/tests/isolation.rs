@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mnemal::admin::ReportPeriod;
 use mnemal::context::RecordRef;
 use mnemal::events::{
     Cursor, Description, Document, ExportForm, ImportPreview, Judgment, Position, Selector,
@@ -166,6 +167,10 @@ async fn call(name: &str, ours: &Memory, known: &OtherRecords, away: &Path) -> O
             all + &said(ours.facts().decide(Decision::Merge { one: *entity, into: EntityId(1) }).await)
         }
         "decide_by_agent" => said(ours.facts().decide_by_agent(Decision::Archive(key.clone().into())).await),
+        "report" => {
+            let week = ReportPeriod::last_days(None, ours.admin().engine().now()).unwrap();
+            said(ours.admin().report(week).await)
+        }
         "audit" => said(ours.admin().audit().await),
         "feedback" => {
             said(ours.preferences().feedback(*receipt, RecordRef::Event(*event), Judgment::Wrong).await)

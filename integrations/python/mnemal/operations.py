@@ -36,6 +36,14 @@ AntiPattern = TypedDict('AntiPattern', {
     "reason": 'str | None',
 }, total=False)
 
+Belief = TypedDict('Belief', {
+    "at": 'str',
+    "before": 'str | None',
+    "change": 'str',
+    "id": 'str',
+    "text": 'str',
+}, total=False)
+
 Block = TypedDict('Block', {
     "hash": 'str',
     "name": 'str',
@@ -68,6 +76,12 @@ Change = TypedDict('Change', {
     "evidence": 'list[Words]',
     "id": 'str',
     "kind": 'str',
+}, total=False)
+
+ChangeCounts = TypedDict('ChangeCounts', {
+    "believed": 'int',
+    "changed": 'int',
+    "dropped": 'int',
 }, total=False)
 
 Changes = TypedDict('Changes', {
@@ -132,6 +146,31 @@ ContextRequest = TypedDict('ContextRequest', {
     "spaces": 'list[str] | None',
     "tool": 'str | None',
     "user": 'str | None',
+}, total=False)
+
+ContextUsage = TypedDict('ContextUsage', {
+    "budget_tokens": 'int',
+    "contexts": 'int',
+    "cut": 'int',
+    "empty": 'int',
+    "events": 'int',
+    "external_tokens": 'int',
+    "facts": 'int',
+    "incomplete": 'int',
+    "kept_since": 'str | None',
+    "lines": 'int',
+    "memories": 'int',
+    "most_shown": 'list[ShownRecord]',
+    "omitted": 'dict[str, int]',
+    "tokens": 'int',
+    "unmatched": 'int',
+}, total=False)
+
+Contradictions = TypedDict('Contradictions', {
+    "disputed": 'int',
+    "disputed_lines": 'list[str]',
+    "replaced": 'int',
+    "replaced_lines": 'list[str]',
 }, total=False)
 
 Cooccurrence = TypedDict('Cooccurrence', {
@@ -201,6 +240,11 @@ EntityProfile = TypedDict('EntityProfile', {
     "source_event_ids": 'list[str]',
     "type": 'str',
     "type_word": 'str | None',
+}, total=False)
+
+ErasedCounts = TypedDict('ErasedCounts', {
+    "events": 'int',
+    "forgets": 'int',
 }, total=False)
 
 Erasure = TypedDict('Erasure', {
@@ -472,6 +516,13 @@ Layer = TypedDict('Layer', {
     "cause": 'str | None',
     "layer": 'str',
     "status": 'str',
+}, total=False)
+
+Learned = TypedDict('Learned', {
+    "candidates": 'int | None',
+    "facts": 'ChangeCounts',
+    "memories": 'ChangeCounts',
+    "newest": 'list[Belief]',
 }, total=False)
 
 Line = TypedDict('Line', {
@@ -982,6 +1033,21 @@ RenameEntity = TypedDict('RenameEntity', {
     "name": 'str',
 }, total=False)
 
+Report = TypedDict('Report', {
+    "contexts": 'ContextUsage | None',
+    "contradictions": 'Contradictions | None',
+    "erased": 'ErasedCounts',
+    "file_bytes": 'int | None',
+    "gaps": 'list[Gap]',
+    "learned": 'Learned | None',
+    "markdown": 'str',
+    "since": 'str',
+    "stored": 'StoredCounts',
+    "unrecorded": 'list[Unrecorded]',
+    "until": 'str',
+    "verdicts": 'Verdicts',
+}, total=False)
+
 ScorePart = TypedDict('ScorePart', {
     "normalized": 'float',
     "raw": 'float',
@@ -1026,6 +1092,23 @@ Session = TypedDict('Session', {
 SetSpace = TypedDict('SetSpace', {
     "always_on": 'bool | None',
     "consolidate_interval_mins": 'int | None',
+}, total=False)
+
+Setting = TypedDict('Setting', {
+    "from": 'str | None',
+    "name": 'str',
+    "origin": 'str',
+    "value": 'Any',
+}, total=False)
+
+Settings = TypedDict('Settings', {
+    "items": 'list[Setting]',
+}, total=False)
+
+ShownRecord = TypedDict('ShownRecord', {
+    "contexts": 'int',
+    "id": 'str',
+    "text": 'str | None',
 }, total=False)
 
 Signature = TypedDict('Signature', {
@@ -1088,6 +1171,13 @@ Stored = TypedDict('Stored', {
     "version": 'int',
 }, total=False)
 
+StoredCounts = TypedDict('StoredCounts', {
+    "by_role": 'dict[str, int]',
+    "events": 'int',
+    "quarantined": 'int',
+    "text_bytes": 'int',
+}, total=False)
+
 StoredEvents = TypedDict('StoredEvents', {
     "enrich": 'str',
     "events": 'list[Ack]',
@@ -1136,6 +1226,17 @@ Turn = TypedDict('Turn', {
 
 Undo = TypedDict('Undo', {
 
+}, total=False)
+
+Unrecorded = TypedDict('Unrecorded', {
+    "name": 'str',
+    "why": 'str',
+}, total=False)
+
+Verdicts = TypedDict('Verdicts', {
+    "irrelevant": 'int',
+    "useful": 'int',
+    "wrong": 'int',
 }, total=False)
 
 Verify = TypedDict('Verify', {
@@ -1588,6 +1689,7 @@ class Operations:
         channel: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        order: str | None = None,
         quarantined: bool | None = None,
         role: str | None = None,
         session: str | None = None,
@@ -1596,11 +1698,11 @@ class Operations:
         until: str | None = None,
         user: str | None = None,
     ) -> PageOfEvent:
-        """Events, oldest first."""
+        """Events, oldest first, or with `order=desc` newest first."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/events", space),
-            query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "quarantined": quarantined, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
+            query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "order": order, "quarantined": quarantined, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
         )
 
     def event_release(
@@ -2759,6 +2861,20 @@ class Operations:
             query={"as_of": as_of, "believed_at": believed_at, "from": from_, "limit": limit, "max_hops": max_hops, "relation": relation, "to": to, "user": user},
         )
 
+    def report(
+        self,
+        space: str,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> Report:
+        """What memory cost in a period, and what was used, learned, forgotten and contradicted."""
+        return self._call(
+            "GET",
+            _path("/v1/spaces/{space}/report", space),
+            query={"since": since, "until": until},
+        )
+
     def session_compress(
         self,
         space: str,
@@ -2837,6 +2953,15 @@ class Operations:
             "GET",
             _path("/v1/spaces/{space}/sessions/{session}/messages", space, session),
             query={"last": last, "user": user},
+        )
+
+    def setting_list(
+        self,
+    ) -> Settings:
+        """The settings in effect, with their origins; of a secret only whether it is set."""
+        return self._call(
+            "GET",
+            _path("/v1/settings"),
         )
 
     def space_create(
@@ -3463,6 +3588,7 @@ class AsyncOperations:
         channel: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        order: str | None = None,
         quarantined: bool | None = None,
         role: str | None = None,
         session: str | None = None,
@@ -3471,11 +3597,11 @@ class AsyncOperations:
         until: str | None = None,
         user: str | None = None,
     ) -> PageOfEvent:
-        """Events, oldest first."""
+        """Events, oldest first, or with `order=desc` newest first."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/events", space),
-            query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "quarantined": quarantined, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
+            query={"all": all, "channel": channel, "cursor": cursor, "limit": limit, "order": order, "quarantined": quarantined, "role": role, "session": session, "since": since, "speaker": speaker, "until": until, "user": user},
         )
 
     async def event_release(
@@ -4634,6 +4760,20 @@ class AsyncOperations:
             query={"as_of": as_of, "believed_at": believed_at, "from": from_, "limit": limit, "max_hops": max_hops, "relation": relation, "to": to, "user": user},
         )
 
+    async def report(
+        self,
+        space: str,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> Report:
+        """What memory cost in a period, and what was used, learned, forgotten and contradicted."""
+        return await self._call(
+            "GET",
+            _path("/v1/spaces/{space}/report", space),
+            query={"since": since, "until": until},
+        )
+
     async def session_compress(
         self,
         space: str,
@@ -4712,6 +4852,15 @@ class AsyncOperations:
             "GET",
             _path("/v1/spaces/{space}/sessions/{session}/messages", space, session),
             query={"last": last, "user": user},
+        )
+
+    async def setting_list(
+        self,
+    ) -> Settings:
+        """The settings in effect, with their origins; of a secret only whether it is set."""
+        return await self._call(
+            "GET",
+            _path("/v1/settings"),
         )
 
     async def space_create(

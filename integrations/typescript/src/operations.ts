@@ -49,6 +49,20 @@ export interface AntiPattern {
   reason?: string | null;
 }
 
+/** A change of belief in short. */
+export interface Belief {
+  /** When. */
+  at: string;
+  /** What was believed before, of one that changed. */
+  before?: string | null;
+  /** `believed`, `dropped` or `changed`. */
+  change: string;
+  /** The record. */
+  id: string;
+  /** What is believed now, or was before it was dropped, cut to 160 letters. */
+  text: string;
+}
+
 /** A block of a context. */
 export interface Block {
   /** The same text has the same hash. */
@@ -105,6 +119,16 @@ export interface Change {
   id: string;
   /** `fact` or `memory`. */
   kind: string;
+}
+
+/** Changes by their kind. */
+export interface ChangeCounts {
+  /** Came to be believed. */
+  believed: number;
+  /** Is believed otherwise. */
+  changed: number;
+  /** Is no longer believed. */
+  dropped: number;
 }
 
 /** How belief changed. */
@@ -220,6 +244,52 @@ alone, and Markdown has the headings `## Memory Context` and `## Insights`. */
   tool?: string | null;
   /** Only this person's. */
   user?: string | null;
+}
+
+/** Contexts and what they cost. */
+export interface ContextUsage {
+  /** Tokens that they might have had: the sum of their budgets. */
+  budget_tokens: number;
+  /** How many, with those that `ask` reads and those that a person previews. */
+  contexts: number;
+  /** Contexts that lost lines to a forget since; neither empty nor unmatched. */
+  cut: number;
+  /** Contexts without a line. */
+  empty: number;
+  /** Different events in them. */
+  events: number;
+  /** Tokens of lines from outside. */
+  external_tokens: number;
+  /** Different facts in them. */
+  facts: number;
+  /** Contexts in which a layer could not answer in full. */
+  incomplete: number;
+  /** Receipts from before it are deleted, so that earlier contexts are missing here; `null` where none is missing for that. */
+  kept_since?: string | null;
+  /** Lines in them. */
+  lines: number;
+  /** Different memories in them. */
+  memories: number;
+  /** The records that stood in most of them, at most 5. */
+  most_shown: Array<ShownRecord>;
+  /** Candidates that did not become lines, by reason. */
+  omitted: Record<string, number>;
+  /** Tokens of their texts. */
+  tokens: number;
+  /** Contexts with lines, none of which the question matched; one without a question is among them. */
+  unmatched: number;
+}
+
+/** Contradictions among facts. */
+export interface Contradictions {
+  /** Facts that were disputed at the end of the period. */
+  disputed: number;
+  /** Some of them, at most 5. */
+  disputed_lines: Array<string>;
+  /** Facts whose value another value replaced in the period. */
+  replaced: number;
+  /** The newest of them, at most 5. */
+  replaced_lines: Array<string>;
 }
 
 /** Who is named together with somebody. */
@@ -340,6 +410,14 @@ export interface EntityProfile {
   type: string;
   /** The word for that of an extractor that knows other kinds. */
   type_word?: string | null;
+}
+
+/** What was erased. */
+export interface ErasedCounts {
+  /** Events that were erased, whenever they were stored. */
+  events: number;
+  /** Decisions to forget. */
+  forgets: number;
 }
 
 /** What a forget did, or would do. */
@@ -821,6 +899,18 @@ export interface Layer {
   layer: string;
   /** `ok`, `degraded` or `down`. */
   status: string;
+}
+
+/** What came to be believed, was changed or dropped. */
+export interface Learned {
+  /** Memories of the period that wait for a person; `null` where they cannot be told. */
+  candidates?: number | null;
+  /** Of facts. */
+  facts: ChangeCounts;
+  /** Of memories. */
+  memories: ChangeCounts;
+  /** The newest changes, at most 10, the newest first. */
+  newest: Array<Belief>;
 }
 
 /** A line of a context. */
@@ -1727,6 +1817,34 @@ export interface RenameEntity {
   name: string;
 }
 
+/** What a space did in a period. */
+export interface Report {
+  /** The contexts and what they cost; `null` where no receipts are kept. */
+  contexts?: ContextUsage | null;
+  /** Contradictions among facts; `null` where they cannot be told. */
+  contradictions?: Contradictions | null;
+  /** What was erased. */
+  erased: ErasedCounts;
+  /** Bytes of the space's files now; `null` where they are not known. */
+  file_bytes?: number | null;
+  /** Layers that could not answer in full. */
+  gaps: Array<Gap>;
+  /** What came to be believed, was changed or dropped; `null` where it cannot be told. */
+  learned?: Learned | null;
+  /** All of this as Markdown. */
+  markdown: string;
+  /** The start, inclusive. */
+  since: string;
+  /** What was stored. */
+  stored: StoredCounts;
+  /** Figures that nothing stores: they have no number here, which is not the same as 0. */
+  unrecorded: Array<Unrecorded>;
+  /** The end, exclusive. */
+  until: string;
+  /** Verdicts on lines of contexts; of each line the last one of the user and of an agent. */
+  verdicts: Verdicts;
+}
+
 /** One summand of a score. */
 export interface ScorePart {
   /** Between 0 and 1. */
@@ -1805,6 +1923,34 @@ export interface SetSpace {
   always_on?: boolean | null;
   /** Minutes between two looks over its notes. */
   consolidate_interval_mins?: number | null;
+}
+
+/** A setting in effect. */
+export interface Setting {
+  /** The path of the file, the name of the variable, or the option; `null` for a default. */
+  from?: string | null;
+  /** Its section and key, `recall.limit`. */
+  name: string;
+  /** Where it comes from: `default`, `file`, `project`, `variable` or `flag`. */
+  origin: string;
+  /** Its value; of a secret `set`, or `null` where it is not set. */
+  value: unknown;
+}
+
+/** Settings. */
+export interface Settings {
+  /** By name. */
+  items: Array<Setting>;
+}
+
+/** A record and how many contexts it stood in. */
+export interface ShownRecord {
+  /** How many contexts. */
+  contexts: number;
+  /** The record. */
+  id: string;
+  /** What it says, cut to 160 letters; `null` where it is gone. */
+  text?: string | null;
 }
 
 /** A signature that holds. */
@@ -1911,6 +2057,18 @@ export interface Stored {
   version: number;
 }
 
+/** What was stored. */
+export interface StoredCounts {
+  /** The same by role: `user`, `assistant`, `tool`, `document` and `decision`. */
+  by_role: Record<string, number>;
+  /** Events, with those that were erased since. */
+  events: number;
+  /** Events that a rule holds back, without those that were erased since. */
+  quarantined: number;
+  /** Bytes of their texts, without those that were erased since. */
+  text_bytes: number;
+}
+
 /** What became of events. */
 export interface StoredEvents {
   /** `pending`: what is read in them comes later; they can be recalled already. */
@@ -1995,6 +2153,24 @@ export interface Turn {
 
 /** Nothing more is asked. */
 export interface Undo {
+}
+
+/** A figure that nothing stores. */
+export interface Unrecorded {
+  /** Which. */
+  name: string;
+  /** Why, and where else to look. */
+  why: string;
+}
+
+/** Verdicts on lines of contexts. */
+export interface Verdicts {
+  /** It had nothing to do with the question. */
+  irrelevant: number;
+  /** It helped. */
+  useful: number;
+  /** It is false. */
+  wrong: number;
 }
 
 /** What was shown. */
@@ -2241,9 +2417,9 @@ export abstract class Operations {
     return this.call<Event>('GET', `/v1/spaces/${encodeURIComponent(space)}/events/${encodeURIComponent(id)}`, { query: { user: given.user } });
   }
 
-  /** Events, oldest first. */
-  eventList(space: string, given: { all?: boolean; channel?: string; cursor?: string; limit?: number; quarantined?: boolean; role?: string; session?: string; since?: string; speaker?: string; until?: string; user?: string } = {}): Promise<PageOfEvent> {
-    return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/events`, { query: { all: given.all, channel: given.channel, cursor: given.cursor, limit: given.limit, quarantined: given.quarantined, role: given.role, session: given.session, since: given.since, speaker: given.speaker, until: given.until, user: given.user } });
+  /** Events, oldest first, or with `order=desc` newest first. */
+  eventList(space: string, given: { all?: boolean; channel?: string; cursor?: string; limit?: number; order?: string; quarantined?: boolean; role?: string; session?: string; since?: string; speaker?: string; until?: string; user?: string } = {}): Promise<PageOfEvent> {
+    return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/events`, { query: { all: given.all, channel: given.channel, cursor: given.cursor, limit: given.limit, order: given.order, quarantined: given.quarantined, role: given.role, session: given.session, since: given.since, speaker: given.speaker, until: given.until, user: given.user } });
   }
 
   /** Lets what a rule holds back be used, at its own level. */
@@ -2601,6 +2777,11 @@ export abstract class Operations {
     return this.call<Relationships>('GET', `/v1/spaces/${encodeURIComponent(space)}/relationships`, { query: { as_of: given.as_of, believed_at: given.believed_at, from: given.from, limit: given.limit, max_hops: given.max_hops, relation: given.relation, to: given.to, user: given.user } });
   }
 
+  /** What memory cost in a period, and what was used, learned, forgotten and contradicted. */
+  report(space: string, given: { since?: string; until?: string } = {}): Promise<Report> {
+    return this.call<Report>('GET', `/v1/spaces/${encodeURIComponent(space)}/report`, { query: { since: given.since, until: given.until } });
+  }
+
   /** Makes its old turns one entry of its timeline; nothing is lost. */
   sessionCompress(space: string, session: string, given: { budget_tokens?: number | null; if_due?: boolean; keep_last?: number | null; user?: string; idempotency_key?: string } = {}): Promise<Compressed> {
     return this.call<Compressed>('POST', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}/compress`, { query: { user: given.user }, body: { budget_tokens: given.budget_tokens, if_due: given.if_due, keep_last: given.keep_last }, idempotencyKey: given.idempotency_key });
@@ -2624,6 +2805,11 @@ export abstract class Operations {
   /** Its last turns, oldest first. */
   sessionMessages(space: string, session: string, given: { last?: number; user?: string } = {}): Promise<PageOfEvent> {
     return this.call<PageOfEvent>('GET', `/v1/spaces/${encodeURIComponent(space)}/sessions/${encodeURIComponent(session)}/messages`, { query: { last: given.last, user: given.user } });
+  }
+
+  /** The settings in effect, with their origins; of a secret only whether it is set. */
+  settingList(): Promise<Settings> {
+    return this.call<Settings>('GET', `/v1/settings`, {  });
   }
 
   /** Makes a space; one that is there is set again. */

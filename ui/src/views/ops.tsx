@@ -1,4 +1,4 @@
-/** Operations: jobs, what the dream would do and did, import and export, keys. */
+/** Operations: jobs, what the dream would do and did, import and export, keys, settings. */
 import { useEffect, useState } from 'preact/hooks';
 
 import type { Imported, IssuedKey, Key } from '../../../integrations/typescript/src/operations';
@@ -59,6 +59,7 @@ export function Ops({ space, tick, caller }: View) {
           </a>
         </section>
         {may('admin') && <Keys space={space} />}
+        {may('admin') && <Settings />}
       </div>
     </div>
   );
@@ -269,6 +270,60 @@ function Keys({ space }: { space: string }) {
           </div>
         </div>
       )}
+    </section>
+  );
+}
+
+/** Every setting in effect, with its origin: what somebody set comes first. */
+function Settings() {
+  const load = useLoad(() => api.settingList(), []);
+  const [isAll, showAll] = useState(false);
+  return (
+    <section>
+      <h2>Settings</h2>
+      <LoadView load={load}>
+        {({ items }) => {
+          const set = items.filter((one) => one.origin !== 'default');
+          const shown = isAll ? items : set;
+          return (
+            <>
+              <p class="meta">Of a secret only whether it is set. They change with the next start of the server.</p>
+              {shown.length === 0 && <Empty>Every setting has its default.</Empty>}
+              {shown.length > 0 && (
+                <div class="scroll" role="region" aria-label="Settings" tabIndex={0}>
+                  <table>
+                    <thead>
+                      <tr>
+                        <th scope="col">Name</th>
+                        <th scope="col">Value</th>
+                        <th scope="col">From</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {shown.map((one) => (
+                        <tr key={one.name}>
+                          <th scope="row">{one.name}</th>
+                          <td>
+                            <code>{JSON.stringify(one.value)}</code>
+                          </td>
+                          <td>
+                            {one.origin} {one.from}
+                          </td>
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </div>
+              )}
+              {set.length < items.length && (
+                <button type="button" onClick={() => showAll(!isAll)}>
+                  {isAll ? 'Only what was set' : `Show all ${number(items.length)}`}
+                </button>
+              )}
+            </>
+          );
+        }}
+      </LoadView>
     </section>
   );
 }

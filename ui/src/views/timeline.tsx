@@ -15,6 +15,7 @@ const LOOKED_THROUGH = 200;
 const ROLES: Array<[string, string]> = [
   ['', 'all'], ['user', 'user'], ['assistant', 'agent'], ['tool', 'tool'], ['document', 'document'], ['decision', 'decision'],
 ];
+const ORDERS: Array<[string, string]> = [['', 'oldest first'], ['desc', 'newest first']];
 const SHOWS: Array<[string, string]> = [
   ['', 'active events'], ['all', 'also erased and held back'], ['held', 'held back only'],
 ];
@@ -22,13 +23,15 @@ const SHOWS: Array<[string, string]> = [
 export function Timeline({ space, params, tick, caller }: View) {
   const get = (name: string) => params.get(name) ?? '';
   const [session, role, show, since, chosen] = [get('session'), get('role'), get('show'), get('since'), get('event')];
+  const order = get('order');
   const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: 50 }), [space, tick]);
   const events = useRows<Event>(
     (cursor) =>
       api.eventList(space, {
-        session, role, since, all: show === 'all' || undefined, quarantined: show === 'held' || undefined, cursor, limit: PAGE,
+        session, role, since, all: show === 'all' || undefined, quarantined: show === 'held' || undefined, order: order || undefined,
+        cursor, limit: PAGE,
       }),
-    [space, session, role, show, since],
+    [space, session, role, show, since, order],
     tick,
   );
   return (
@@ -42,6 +45,7 @@ export function Timeline({ space, params, tick, caller }: View) {
           ]} />
         <Select label="Role" value={role} options={ROLES} set={(value) => setParams({ role: value })} />
         <Select label="Show" value={show} options={SHOWS} set={(value) => setParams({ show: value })} />
+        <Select label="Order" value={order} options={ORDERS} set={(value) => setParams({ order: value })} />
         <Field label="From">
           <input type="date" value={since} onChange={(event) => setParams({ since: event.currentTarget.value })} />
         </Field>
@@ -51,6 +55,7 @@ export function Timeline({ space, params, tick, caller }: View) {
       <div class={`master ${chosen ? 'has-detail' : ''}`}>
         <section aria-label="Events">
           <Rows rows={events} name="Events" kind="log" chosen={chosen} choose={(event) => setParams({ event: event.id })}
+            turn={{ name: order ? 'Oldest' : 'Newest', act: () => setParams({ order: order ? '' : 'desc' }) }}
             empty={<Empty>{show === 'held' ? 'Nothing is held back.' : 'No event is here.'}</Empty>}>
             {(event) => (
               <>

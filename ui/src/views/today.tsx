@@ -5,7 +5,7 @@ import type { Change, Event, Memory } from '../../../integrations/typescript/src
 import { api, canConfirm, confirm, useLoad, usePages, type Pages } from '../api';
 import { Paged } from '../list';
 import type { View } from '../main';
-import { Action, Badge, Cut, Empty, Field, LoadView, Status, Time, Trust, bytes, number } from '../parts';
+import { Action, Badge, Cut, Empty, Field, LoadView, Status, Tile, Time, Trust, bytes, number } from '../parts';
 import { RecordLink } from '../record';
 import { link } from '../route';
 
@@ -24,22 +24,6 @@ const DECISIONS = 200;
 /** Milliseconds between two operations that belong to two dreams. */
 const PAUSE = 300_000;
 
-function Tile({ value, name, to }: { value: string; name: string; to?: string }) {
-  const body = (
-    <>
-      <span class="tile-value num">{value}</span>
-      <span class="tile-name">{name}</span>
-    </>
-  );
-  return to ? (
-    <a class="tile" href={to}>
-      {body}
-    </a>
-  ) : (
-    <div class="tile">{body}</div>
-  );
-}
-
 /** What the last dream did. */
 interface Dreamed {
   /** Oldest first. */
@@ -51,20 +35,23 @@ interface Dreamed {
 }
 
 async function lastDream(space: string): Promise<Dreamed> {
-  const decisions: Event[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await api.eventList(space, { role: 'decision', since: DREAMS, cursor, limit: DECISIONS });
-    decisions.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor);
-  const all = decisions.filter((one) => one.operation);
+  const operations: Event[] = [];
+  let [undone, isWhole] = [0, false];
   const time = (event: Event | undefined) => Date.parse(event?.recorded_at ?? '');
-  let first = Math.max(0, all.length - 1);
-  while (first > 0 && time(all[first]) - time(all[first - 1]) < PAUSE) first--;
-  const operations = all.slice(first);
-  const end = operations.at(-1)?.seq ?? Infinity;
-  const undone = decisions.filter((one) => one.decision === 'undo' && one.seq > end).length;
+  // From the newest on: what stands before the first operation came after the dream, and a pause ends it.
+  for (let cursor: string | undefined; !isWhole; ) {
+    const page = await api.eventList(space, { order: 'desc', role: 'decision', since: DREAMS, cursor, limit: DECISIONS });
+    for (const one of page.items) {
+      if (operations.length === 0 && one.decision === 'undo') undone++;
+      if (!one.operation) continue;
+      isWhole = operations.length > 0 && time(operations.at(-1)) - time(one) >= PAUSE;
+      if (isWhole) break;
+      operations.push(one);
+    }
+    cursor = page.next_cursor ?? undefined;
+    isWhole ||= !cursor;
+  }
+  operations.reverse();
   if (operations.length === 0) return { operations, changes: [], undone };
   const before = new Date(time(operations[0]) - 1).toISOString();
   const { changes } = await api.diff(space, { from: before });

@@ -11,13 +11,13 @@ const WIDTH: usize = 80;
 
 /// The commands by task, the most frequent first.
 const GROUPS: [(&str, &[&str]); 8] = [
-    ("Start", &["init", "demo", "setup", "status", "doctor"]),
+    ("Start", &["init", "demo", "setup", "settings", "status", "doctor"]),
     ("Remember and find", &["remember", "recall", "ask", "context", "log", "session", "working"]),
     (
         "What is known",
         &["preference", "learning", "memory", "fact", "entity", "topic", "summary", "dream", "extract"],
     ),
-    ("Trust", &["why", "why-not", "feedback", "diff", "audit", "undo", "forget", "verify-receipt"]),
+    ("Trust", &["why", "why-not", "feedback", "diff", "report", "audit", "undo", "forget", "verify-receipt"]),
     ("Bring in and take out", &["import", "ingest", "inbox", "export", "graph"]),
     ("Serve programs", &["serve", "ui", "mcp", "hook", "memory-tool", "key", "health", "model", "models"]),
     (

@@ -13,6 +13,7 @@ use mnemal_server::http::{Access, Caller, CommandFuture, Listeners, Rejection, R
 #[cfg(unix)]
 use mnemal_server::http::{LocalSocket, ProxyTarget, ProxyTargets};
 use mnemal_server::{AuthMode, AuthSettings, ServerSettings};
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use super::key;
@@ -23,7 +24,7 @@ use crate::delegate::CommandHost;
 use crate::output::Output;
 use crate::paths::SpacePaths;
 use crate::remote_command::{RemoteCommand, grant};
-use crate::{config, paths};
+use crate::{config, paths, setting_list};
 
 /// What is done when the server listens, and beside serving.
 pub(super) type WhenReady<'a> = &'a (dyn Fn(&Server) -> Result<Beside> + Sync);
@@ -74,7 +75,9 @@ pub(super) async fn run_then(
     let has_socket = settings.unix_socket;
     let spaces = super::spaces(global).await?;
     let host = CommandHost::new(spaces.clone(), global)?;
+    let list = setting_list::list(global, &options(call, &settings))?;
     let server = Server::new(spaces, access, settings, Arc::new(SystemClock::default()))?;
+    let server = server.with_setting_list(list);
     #[cfg(unix)]
     let server = {
         let host = host.clone();
@@ -92,6 +95,14 @@ pub(super) async fn run_then(
         () = beside => work.await?,
     }
     Ok(0)
+}
+
+/// Returns the settings that options of the command replace: the name, the option, the value.
+fn options(call: &Serve, settings: &ServerSettings) -> Vec<(&'static str, &'static str, Value)> {
+    let listen =
+        call.listen.map(|_address| ("server.listen", "--listen", settings.listen.to_string().into()));
+    let open = call.no_auth.then(|| ("auth.mode", "--no-auth", "none".into()));
+    listen.into_iter().chain(open).collect()
 }
 
 /// Returns the error of an address that cannot be listened on; for a taken port it says who holds it.

@@ -110,6 +110,12 @@ pub trait ReceiptStore: Debug + Send + Sync + 'static {
     /// `Unavailable` when the database does not answer.
     async fn latest(&self, limit: NonZeroUsize) -> Result<Vec<Receipt>>;
 
+    /// Returns the newest `limit` receipts from `since` on and before `until`, newest first.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>>;
+
     /// Returns the records that a session was shown, also before a restart; empty for an unknown session.
     ///
     /// # Errors

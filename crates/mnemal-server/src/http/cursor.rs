@@ -23,7 +23,7 @@ const DIGITS: usize = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
     limit: NonZeroUsize,
-    /// Items before it, or the sequence number after which it begins.
+    /// Items before it, or the sequence number at which the page before ended.
     after: u64,
     /// The identity of the list, which the seal covers.
     list: String,
@@ -79,6 +79,11 @@ impl Page {
     /// Returns the log position after which it begins.
     pub(crate) fn after(&self) -> Cursor {
         Cursor((self.after > 0).then_some(Seq(self.after)))
+    }
+
+    /// Returns the log position before which it begins in a list of the newest events.
+    pub(crate) fn before(&self) -> Option<Seq> {
+        self.after().0
     }
 
     /// Returns the page of a complete list.

@@ -1,7 +1,7 @@
 //! State shared by all requests: spaces, keys, limits, and metrics.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use hyper::http::Extensions;
@@ -20,6 +20,7 @@ use crate::http::query_permits::QueryPermits;
 use crate::limits::RateLimit;
 use crate::metrics::Metrics;
 use crate::settings::{AuthMode, ServerSettings};
+use crate::wire::SettingsForm;
 
 /// Retry interval when the folder of spaces could not be read. Source: own default.
 const AGAIN: Duration = Duration::from_secs(10);
@@ -56,6 +57,8 @@ pub(crate) struct Host {
     pub(crate) access: Access,
     pub(crate) settings: ServerSettings,
     pub(crate) clock: Arc<dyn Clock>,
+    /// The settings of the program in effect, as it tells them to administrators.
+    pub(crate) setting_list: OnceLock<SettingsForm>,
     pub(crate) rate: RateLimit,
     pub(crate) slots: Arc<Semaphore>,
     /// Permits of concurrent searches and contexts.
@@ -100,6 +103,7 @@ impl Host {
             slots: Arc::new(Semaphore::new(settings.max_in_flight)),
             turns: StreamTurns::of_this_machine(query_permits.clone()),
             query_permits,
+            setting_list: OnceLock::new(),
             metrics: Metrics::default(),
             idempotency: IdempotencyCache::default(),
             jobs: Jobs::default(),

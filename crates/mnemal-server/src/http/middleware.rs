@@ -33,6 +33,7 @@ use crate::http::stdio_proxy::{self, ProxyTargets};
 use crate::http::ui;
 use crate::http::{body, login, mcp, route, user_scope};
 use crate::settings::{AuthMode, ServerSettings};
+use crate::wire::SettingsForm;
 
 /// Maximum length of an address. Source: own default, that of common servers.
 const LONGEST_URI: usize = 8_192;
@@ -80,6 +81,13 @@ impl Server {
         let host = Arc::new(Host::new(spaces, access, settings, clock));
         let router = router(&host);
         Ok(Self { host, router })
+    }
+
+    /// As [`new`](Self::new), and shows administrators the settings in effect; a second list changes nothing.
+    #[must_use]
+    pub fn with_setting_list(self, list: SettingsForm) -> Self {
+        let _first = self.host.setting_list.set(list);
+        self
     }
 
     /// As [`new`](Self::new), and runs commands for other processes.

@@ -13,6 +13,8 @@ mod memories;
 mod memory_tool;
 mod operations;
 mod read;
+mod report;
+mod settings;
 mod spaces;
 mod stream;
 mod summaries;
@@ -45,6 +47,8 @@ pub(crate) fn routes() -> Vec<Route> {
         stream::routes(),
         forget::routes(),
         why::routes(),
+        report::routes(),
+        settings::routes(),
         compat::routes(),
         mem0::routes(),
     ]

@@ -74,6 +74,29 @@ async fn belief_is_compared_between_two_moments() {
 }
 
 #[tokio::test]
+async fn a_report_counts_what_was_done_in_its_period() {
+    let api = Api::new();
+    api.get("report").await.of(404);
+    api.post("memories", json!({"content": "The ferry leaves at seven.", "key": "ferry"})).await.of(201);
+    let shown = api.post("context", json!({"query": "When does the ferry leave?"})).await.of(200);
+    let report = api.get("report?since=2026-03-01&until=2026-03-02").await.of(200);
+    assert_eq!(report["contexts"]["contexts"], 1);
+    assert_eq!(report["contexts"]["tokens"], shown["tokens"], "{shown}");
+    assert_eq!(report["stored"]["by_role"], json!({"decision": 1}));
+    assert_eq!(report["learned"]["memories"]["believed"], 1);
+    assert_eq!(report["learned"]["newest"][0]["text"], "The ferry leaves at seven.");
+    assert!(report.get("milliseconds").is_none(), "what is not recorded has no number: {report}");
+    assert_eq!(report["unrecorded"][0]["name"], "milliseconds");
+    let page = report["markdown"].as_str().unwrap();
+    assert!(page.contains("- Contexts: 1, with") && page.contains("The ferry leaves at seven."), "{page}");
+    let before = api.get("report?since=2026-02-22&until=2026-03-01").await.of(200);
+    assert_eq!((&before["stored"]["events"], &before["contexts"]["contexts"]), (&json!(0), &json!(0)));
+    for wrong in ["since=whenever", "since=2020-01-02&until=2020-01-01", "days=7"] {
+        api.get(&format!("report?{wrong}")).await.of(400);
+    }
+}
+
+#[tokio::test]
 async fn a_receipt_that_was_changed_has_no_signature() {
     let api = Api::new();
     let wrong = json!({"receipt": "mnemal erasure receipt\nsignature: 00"});

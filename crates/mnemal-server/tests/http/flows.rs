@@ -54,6 +54,19 @@ async fn events_are_stored_listed_in_pages_and_erased() {
     ] {
         assert_eq!(api.get(&wrong).await.of(400)["code"], "invalid_cursor", "{wrong}");
     }
+    let newest = api.get("events?order=desc&limit=2").await.of(200);
+    assert_eq!(texts(&newest), ["turn number 4", "turn number 3"]);
+    let back = newest["next_cursor"].as_str().unwrap();
+    let _late = api.post("events", json!({"content": "a late turn"})).await.of(201);
+    let older = api.get(&format!("events?order=desc&limit=2&cursor={back}")).await.of(200);
+    assert_eq!(texts(&older), ["turn number 2", "turn number 1"], "what comes in moves no page");
+    let back = older["next_cursor"].as_str().unwrap();
+    let oldest = api.get(&format!("events?order=desc&limit=2&cursor={back}")).await.of(200);
+    assert_eq!((texts(&oldest), &oldest["next_cursor"]), (vec!["turn number 0".to_owned()], &Value::Null));
+    for wrong in [format!("events?limit=2&cursor={back}"), format!("events?order=desc&cursor={cursor}")] {
+        assert_eq!(api.get(&wrong).await.of(400)["code"], "invalid_cursor", "{wrong}");
+    }
+    assert_eq!(api.get("events?order=up").await.of(400)["code"], "invalid_request");
     let id = stored["events"][0]["id"].as_str().unwrap();
     assert_eq!(api.ask("DELETE", &format!("events/{id}"), Value::Null).await.of(200)["events"], 1);
     let gone = api.get(&format!("events/{id}")).await.of(200);
@@ -65,8 +78,8 @@ async fn events_are_stored_listed_in_pages_and_erased() {
     assert!(batch["detail"].as_str().unwrap().starts_with("events[1]"), "{batch}");
     assert_eq!(
         api.get("stats").await.of(200)["events"],
-        6,
-        "five turns and the decision to forget; none of a bad batch"
+        7,
+        "six turns and the decision to forget; none of a bad batch"
     );
 }
 

@@ -132,6 +132,7 @@ async fn a_key_of_one_user_writes_as_that_user_and_names_no_other() {
         ("GET", "memories?user=ada", Value::Null),
         ("GET", "facts?user=ada", Value::Null),
         ("GET", "export", Value::Null),
+        ("GET", "report", Value::Null),
         ("POST", "dream", json!({})),
     ] {
         let refused = api.as_key(&bo, method, &at(path), body).await.of(403);
@@ -169,7 +170,9 @@ async fn a_request_of_everybody_can_ask_for_one_user() {
         assert_eq!(leak(&his), None, "{path}: {his}");
         assert!(whole != his || path == "topics", "{path}: {his}");
     }
-    assert_eq!(api.get("jobs?user=bo").await.of(400)["code"], "invalid_request");
+    for whole in ["jobs?user=bo", "report?user=bo"] {
+        assert_eq!(api.get(whole).await.of(400)["code"], "invalid_request", "{whole}");
+    }
     let found = api.get("entities?user=ada&q=ronja").await.of(200).to_string();
     assert!(leak(&found).is_some(), "{found}");
 }

@@ -8,7 +8,7 @@ use mnemal_core::{
     Timestamp,
 };
 
-use super::{MemoryStore, Showing};
+use super::{MemoryStore, Showing, SpaceState};
 use crate::ordering;
 
 #[async_trait]
@@ -43,14 +43,11 @@ impl ReceiptStore for MemoryStore {
     }
 
     async fn latest(&self, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
-        let state = self.state();
-        let mut found: Vec<Receipt> = state.receipts.values().cloned().collect();
-        found.sort_by_key(|receipt| std::cmp::Reverse((receipt.at, receipt.id)));
-        found.truncate(limit.get());
-        for receipt in &mut found {
-            ordering::cleanse(receipt, |event| state.is_erased(event));
-        }
-        Ok(found)
+        Ok(newest(&self.state(), limit, |_| true))
+    }
+
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
+        Ok(newest(&self.state(), limit, |receipt| receipt.at >= since && receipt.at < until))
     }
 
     async fn seen(&self, session: &SessionId) -> Result<SeenRecords> {
@@ -88,4 +85,16 @@ impl ReceiptStore for MemoryStore {
         }
         Ok(removed)
     }
+}
+
+/// Returns the newest receipts that pass, newest first, without what was erased since.
+fn newest(state: &SpaceState, limit: NonZeroUsize, passes: impl Fn(&Receipt) -> bool) -> Vec<Receipt> {
+    let mut found: Vec<Receipt> =
+        state.receipts.values().filter(|receipt| passes(receipt)).cloned().collect();
+    found.sort_by_key(|receipt| std::cmp::Reverse((receipt.at, receipt.id)));
+    found.truncate(limit.get());
+    for receipt in &mut found {
+        ordering::cleanse(receipt, |event| state.is_erased(event));
+    }
+    found
 }

@@ -198,7 +198,9 @@ pub(super) async fn list(
         }
         let missing = limit - found.len();
         found.extend(page.into_iter().filter(|event| filter.accepts(event)).take(missing));
-        if is_last || found.len() == limit {
+        let is_over = walk.way == ScanOrder::Forwards
+            && filter.before.is_some_and(|before| walk.at.saturating_add(1) >= before.0);
+        if is_last || is_over || found.len() == limit {
             return Ok(found);
         }
         // What was not found is looked for in pages that grow, so that a short list costs what it skips and not a whole page.
@@ -218,7 +220,11 @@ struct DensityCheck {
 impl DensityCheck {
     async fn of(sql: &dyn Sql, walk: &LogScan<'_>) -> Result<Self> {
         let head = super::index::mark(sql).await?.head.count();
-        let due = (walk.way == ScanOrder::Forwards).then_some(walk.at + 1);
+        let due = match walk.way {
+            ScanOrder::Forwards => Some(walk.at + 1),
+            // A backward scan from within the log is expected at the position before.
+            ScanOrder::Backwards => (walk.at <= head).then(|| walk.at.saturating_sub(1)),
+        };
         Ok(Self { due, way: walk.way, head })
     }
 

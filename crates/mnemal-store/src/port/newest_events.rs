@@ -74,8 +74,11 @@ impl NewestEvents {
         filter: &EventFilter,
         limit: NonZeroUsize,
     ) -> Result<Vec<Event>> {
-        let walk = LogScan::of(filter, u64::MAX >> 1, ScanOrder::Backwards);
+        let end = filter.before.map_or(u64::MAX >> 1, |before| before.0.min(u64::MAX >> 1));
+        let walk = LogScan::of(filter, end, ScanOrder::Backwards);
         let is_kept_for = match walk.rows {
+            // A list that goes on further back is read from the log.
+            _ if filter.before.is_some() => false,
             ScanRows::All => limit.get() <= MOST,
             // A conversation has an index of its own: it is looked for here only where others have asked for the newest events.
             ScanRows::OfSession(_) => limit.get() <= MOST && self.range().is_some(),

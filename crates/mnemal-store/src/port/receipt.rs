@@ -224,9 +224,25 @@ pub(crate) async fn get(sql: &dyn Sql, id: ReceiptId) -> Result<Receipt> {
 }
 
 pub(crate) async fn latest(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
-    let limit = i64::try_from(limit.get()).unwrap_or(i64::MAX);
+    list(sql, statement::LATEST_RECEIPTS, vec![most(limit)]).await
+}
+
+pub(crate) async fn between(
+    sql: &dyn Sql,
+    (since, until): (Timestamp, Timestamp),
+    limit: NonZeroUsize,
+) -> Result<Vec<Receipt>> {
+    list(sql, statement::RECEIPTS_BETWEEN, vec![since.into(), until.into(), most(limit)]).await
+}
+
+fn most(limit: NonZeroUsize) -> Value {
+    Value::Int(i64::try_from(limit.get()).unwrap_or(i64::MAX))
+}
+
+/// Reads receipts, without what was erased since.
+async fn list(sql: &dyn Sql, text: &'static str, args: Vec<Value>) -> Result<Vec<Receipt>> {
     let mut found = Vec::new();
-    for mut row in sql.rows(statement::LATEST_RECEIPTS, vec![Value::Int(limit)]).await? {
+    for mut row in sql.rows(text, args).await? {
         found.push(read(&mut row)?);
     }
     let gone = erased(sql, found.iter().flat_map(rests_on).collect()).await?;

@@ -338,6 +338,13 @@ pub async fn filters_agree_with_the_reference(storage: &Storage) -> Result<()> {
         EventFilter { since: at(2), ..base.clone() },
         EventFilter { until: at(4), ..base.clone() },
         EventFilter { since: at(2), until: at(5), ..EventFilter::live() },
+        EventFilter { before: Some(Seq(0)), ..base.clone() },
+        EventFilter { before: Some(Seq(1)), ..base.clone() },
+        EventFilter { before: Some(Seq(4)), ..base.clone() },
+        EventFilter { before: Some(Seq(9)), ..base.clone() },
+        EventFilter { before: Some(Seq(u64::MAX)), ..base.clone() },
+        EventFilter { before: Some(Seq(6)), session: Within::Only(SessionId::new("a")?), ..base.clone() },
+        EventFilter { before: Some(Seq(6)), roles: Within::Only(vec![Role::Decision]), ..base.clone() },
         EventFilter { quarantined: Within::Only(true), ..base.clone() },
         EventFilter { erased: Within::Only(true), ..base.clone() },
         EventFilter { erased: Within::Only(true), session: Within::Only(SessionId::new("a")?), ..base },
@@ -359,6 +366,9 @@ pub async fn latest_is_newest_first(storage: &Storage) -> Result<()> {
     let two = NonZeroUsize::MIN.saturating_add(1);
     let latest = storage.events.latest(&EventFilter::all(), two).await?;
     assert_eq!(latest.iter().map(|event| event.seq.0).collect::<Vec<_>>(), [8, 7]);
+    let before = EventFilter { before: Some(Seq(7)), ..EventFilter::all() };
+    let next = storage.events.latest(&before, two).await?;
+    assert_eq!(next.iter().map(|event| event.seq.0).collect::<Vec<_>>(), [6, 5]);
     Ok(())
 }
 

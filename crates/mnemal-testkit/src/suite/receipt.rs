@@ -48,8 +48,17 @@ pub async fn the_newest_receipts_come_first(storage: &Storage) -> Result<()> {
     let ids = |found: Vec<Receipt>| found.iter().map(|receipt| receipt.id.0).collect::<Vec<_>>();
     assert_eq!(ids(storage.receipts.latest(many).await?), [4, 1, 3, 2]);
     assert_eq!(ids(storage.receipts.latest(NonZeroUsize::MIN).await?), [4]);
+    for ((since, until), expected) in
+        [((10, 30), vec![3, 2]), ((11, 31), vec![4, 1, 3]), ((30, 30), vec![]), ((20, 21), vec![3])]
+    {
+        assert_eq!(ids(storage.receipts.between(at(since), at(until), many).await?), expected);
+    }
+    assert_eq!(ids(storage.receipts.between(at(0), at(99), NonZeroUsize::MIN).await?), [4]);
     storage.receipts.erase(&[EventId(54)]).await?;
     let left = storage.receipts.latest(many).await?;
+    let lines: Vec<usize> = left.iter().map(|receipt| receipt.lines.len()).collect();
+    assert_eq!(lines, [0, 1, 1, 1]);
+    let left = storage.receipts.between(at(0), at(99), many).await?;
     let lines: Vec<usize> = left.iter().map(|receipt| receipt.lines.len()).collect();
     assert_eq!(lines, [0, 1, 1, 1]);
     Ok(())

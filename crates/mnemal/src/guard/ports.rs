@@ -305,6 +305,10 @@ impl ReceiptStore for GuardedPort<dyn ReceiptStore> {
         self.run("the receipts", self.part.latest(limit)).await
     }
 
+    async fn between(&self, since: Timestamp, until: Timestamp, limit: NonZeroUsize) -> Result<Vec<Receipt>> {
+        self.run("the receipts", self.part.between(since, until, limit)).await
+    }
+
     async fn seen(&self, session: &SessionId) -> Result<SeenRecords> {
         self.run("the receipts", self.part.seen(session)).await
     }

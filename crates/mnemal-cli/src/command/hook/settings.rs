@@ -1,9 +1,9 @@
 //! The section `[hooks]` of the settings.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Settings of hooks.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct HookSettings {
     /// Whether text is injected.
@@ -21,7 +21,7 @@ pub(crate) struct HookSettings {
 }
 
 /// Whether conversations are captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Capture {
     /// When a turn ends, before a compaction, and at the end of a session.
@@ -31,7 +31,7 @@ pub(super) enum Capture {
 }
 
 /// A role that can be captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CapturedRole {
     User,

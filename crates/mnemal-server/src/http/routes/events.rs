@@ -43,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get(
             "event_list",
             "/v1/spaces/{space}/events",
-            "Events, oldest first.",
+            "Events, oldest first, or with `order=desc` newest first.",
             (of::<PageForm<EventForm>>, |call| Box::pin(list(call))),
         )
         .query(of::<EventsQuery>),
@@ -274,8 +274,10 @@ pub(super) struct PageQuery {
 struct EventsQuery {
     /// Most items, 1 to 200; 50 without it.
     limit: Option<u32>,
-    /// Where the list goes on.
+    /// Where the list goes on; a cursor holds for the order that it was given in.
     cursor: Option<String>,
+    /// `asc`, oldest first, or `desc`, newest first; `asc` without it.
+    order: Option<String>,
     /// Of one role: `user`, `assistant`, `tool`, `document` or `decision`.
     role: Option<String>,
     /// Of one conversation.
@@ -628,7 +630,14 @@ async fn list(call: Call) -> Result<Reply, Problem> {
         quarantined: query.quarantined.map_or(base.quarantined.clone(), Within::Only),
         ..base
     };
-    let found = memory.events().scan(&filter, page.after(), page.limit()).await?;
+    let found = match query.order.as_deref() {
+        None | Some("asc") => memory.events().scan(&filter, page.after(), page.limit()).await?,
+        Some("desc") => {
+            let filter = EventFilter { before: page.before(), ..filter };
+            memory.events().latest(&filter, page.limit()).await?
+        }
+        Some(other) => return Err(Problem::invalid(format!("no order {other:?}; there are asc and desc"))),
+    };
     let is_full = found.len() >= page.limit().get();
     let next_cursor = found.last().filter(|_| is_full).map(|last| page.at(&memory, last.seq.0));
     Reply::ok(&PageForm { items: forms(&memory, &found).await?, next_cursor, gaps: Vec::new() })
