@@ -288,6 +288,7 @@ fn what_somebody_else_does_is_no_wish() {
         "Der Arzt schreibt immer in Großbuchstaben.",
         "Meine Kollegin benutzt nie Emojis.",
         "Die Nachbarn duzen immer alle.",
+        "Frau Lang schreibt ab jetzt die Protokolle.",
         "Le serveur répond toujours en anglais.",
         "La prof n'écrit jamais de longues réponses.",
         "El camarero ya no responde en inglés.",

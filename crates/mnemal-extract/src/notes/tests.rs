@@ -152,6 +152,14 @@ fn what_is_only_supposed_or_ordered_is_no_note() {
         "Book the hotel for me.",
         "Please search the web for me.",
         "Translate the letter for me",
+        "I prefer the second version.",
+        "Mir gefällt der zweite Entwurf besser.",
+        "Das liebe ich, danke!",
+        "J'adore, merci !",
+        "¡Me encanta, gracias!",
+        "Prefiero la segunda versión.",
+        "Adoro, obrigado!",
+        "我更喜欢第二版。",
     ] {
         assert!(preference_notes(&OwnWords::of_text(text)).is_empty(), "{text}");
     }
