@@ -250,6 +250,8 @@ async fn a_correction_stands_above_the_fact_that_it_contradicts_before_it_is_fol
     let memory = told(&["I live in Lyon.", "I'm allergic to peanuts."]).await;
     let known = memory.context("Where do I live?").await.unwrap();
     assert!(known.text.contains("the user lives in Lyon"), "{}", known.text);
+    // A smaller lag is folded before it is read.
+    tell(&memory, &["The weather is fine."; 30].map(|turn| turn)).await;
     let said = Message::user("I live in Oslo.").session(SessionId::new("old").unwrap());
     let _ack = memory.log(said.occurred_at(january(5), Zone::utc())).await.unwrap();
     let context = memory.context("Where do I live?").await.unwrap();

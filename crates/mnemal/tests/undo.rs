@@ -324,10 +324,11 @@ async fn a_note_that_was_undone_is_shown_nowhere() {
         let context = space.memory.context(question).await.unwrap().value;
         (found.hits.iter().map(|hit| hit.event.id).collect::<Vec<_>>(), context.text)
     };
-    assert_eq!(shown("when is tea?").await.0, [second]);
+    let (hits, _) = shown("when is tea?").await;
+    assert!(hits.contains(&second) && !hits.contains(&first), "{hits:?}");
     space.undo(second).await.unwrap();
     let (hits, text) = shown("when is tea?").await;
-    assert_eq!(hits, [first]);
+    assert!(hits.contains(&first) && !hits.contains(&second), "{hits:?}");
     assert!(text.contains("Tea at 4") && !text.contains("Tea at 5"), "{text}");
     space.undo(plain).await.unwrap();
     let (hits, text) = shown("when does the kiln cool?").await;

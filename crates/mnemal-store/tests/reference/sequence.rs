@@ -46,6 +46,7 @@ pub(crate) struct Filter {
     quarantined: Option<bool>,
     erased: Option<bool>,
     after: u8,
+    before: Option<u8>,
     limit: u8,
 }
 
@@ -64,9 +65,9 @@ fn filter() -> impl Strategy<Value = Filter> {
         proptest::option::weighted(0.3, 0..32_u8),
         (some(), some()),
         (flag(), flag()),
-        (0..30_u8, 1..20_u8),
+        (0..30_u8, proptest::option::weighted(0.2, 0..30_u8), 1..20_u8),
     )
-        .prop_map(|(names, roles, (since, until), (quarantined, erased), (after, limit))| Filter {
+        .prop_map(|(names, roles, (since, until), (quarantined, erased), (after, before, limit))| Filter {
             names,
             roles,
             since,
@@ -74,6 +75,7 @@ fn filter() -> impl Strategy<Value = Filter> {
             quarantined,
             erased,
             after,
+            before,
             limit,
         })
 }
@@ -140,6 +142,7 @@ fn filter_of(filter: &Filter) -> EventFilter {
         roles: within(filter.roles.map(roles)),
         since: filter.since.map(at),
         until: filter.until.map(at),
+        before: filter.before.map(|n| Seq(u64::from(n))),
         quarantined: within(filter.quarantined),
         erased: within(filter.erased),
     }
