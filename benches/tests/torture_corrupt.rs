@@ -9,7 +9,7 @@ use mnemal_benches::torture::{Order, corrupt};
 #[test]
 fn damaged_files_are_read_rightly_or_say_so_and_are_recovered() {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_torture"));
-    let order = Order { runs: 40, first: 0, seed: 7, time: Duration::from_mins(2), program };
+    let order = Order { runs: 40, first: 0, seed: 7, time: Duration::from_mins(1), program };
     let report = corrupt::run(&order).unwrap();
     assert!(report.is_clean(), "{report:?}");
     let count = |name| report.details.get(name).copied().unwrap_or_default();

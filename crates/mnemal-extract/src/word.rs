@@ -116,12 +116,14 @@ pub(crate) fn is_sign(c: char) -> bool {
 /// An apostrophe or a hyphen belongs to the word if a letter follows, and a comma to a number before three digits: "1,250".
 fn is_inside(text: &str, at: usize, mark: char) -> bool {
     match mark {
-        '\'' | '’' | '-' => char_at(text, at + mark.len_utf8())
-            .is_some_and(|next| next.is_alphanumeric() && !is_sign(next)),
+        '\'' | '’' | '-' => {
+            char_at(text, at + mark.len_utf8()).is_some_and(|next| next.is_alphanumeric() && !is_sign(next))
+        }
         ',' => {
             let rest = text.get(at + 1..).unwrap_or_default();
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let follows_digit = text.get(..at).is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()));
+            let follows_digit =
+                text.get(..at).is_some_and(|before| before.ends_with(|c: char| c.is_ascii_digit()));
             digits == THOUSANDS && follows_digit
         }
         _ => false,
@@ -153,7 +155,10 @@ mod tests {
     #[test]
     fn a_number_with_grouped_digits_is_one_word() {
         let words = |text| words(text).into_iter().map(|word| word.lower.into_owned()).collect::<Vec<_>>();
-        assert_eq!(words("rent 1,250 a month, 1,000,000 in all"), ["rent", "1,250", "a", "month", "1,000,000", "in", "all"]);
+        assert_eq!(
+            words("rent 1,250 a month, 1,000,000 in all"),
+            ["rent", "1,250", "a", "month", "1,000,000", "in", "all"]
+        );
         assert_eq!(words("3,4 and 12,50, or 1,2345"), ["3", "4", "and", "12", "50", "or", "1", "2345"]);
     }
 

@@ -1,8 +1,8 @@
 //! Note status: excludes hits on note versions that are superseded, archived or ended.
 
 use mnemal_core::{
-    AsOf, Cursor, Decision, Event, EventKind, GapCause, Gaps, Layer, Learning, LearningFilter, LearningStatus,
-    LearningStore, OmittedReason, Result, Role, Within,
+    AsOf, Cursor, Decision, Event, EventKind, GapCause, Gaps, Layer, Learning, LearningFilter,
+    LearningStatus, LearningStore, OmittedReason, Result, Role, Within,
 };
 
 use crate::recall::Recall;

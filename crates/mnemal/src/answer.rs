@@ -452,7 +452,8 @@ impl ContextCall {
         parts.settings.item_tokens = self.line_tokens.unwrap_or(parts.settings.item_tokens);
         let mut context = gaps.merge(Assembler::new(parts).assemble(&request, head).await?);
         context.receipt.seal = Some(context.receipt.sealed(&engine.parts().key));
-        let stale = engine.stale_notes_at(notes, head).await.into_iter().chain(stale(Layer::Graph, graph, head));
+        let stale =
+            engine.stale_notes_at(notes, head).await.into_iter().chain(stale(Layer::Graph, graph, head));
         for gap in stale.chain(engine.damage()) {
             gaps.add(gap);
         }

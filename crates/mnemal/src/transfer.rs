@@ -92,9 +92,8 @@ impl Memory {
         let Some(key) = row.key.as_ref().filter(|key| !is_learned(key)) else { return Ok(false) };
         let versions = self.engine.history(key).await?;
         let of_level = || versions.iter().filter(|one| one.level == row.level);
-        let is_later = |one: &&Learning| {
-            one.occurred_at > row.occurred_at && is_replaced_by(one, row, &versions)
-        };
+        let is_later =
+            |one: &&Learning| one.occurred_at > row.occurred_at && is_replaced_by(one, row, &versions);
         let was_put_away = |one: &&Learning| {
             one.verdict.is_some() && one.expired_at.is_some_and(|since| since > row.occurred_at)
         };

@@ -316,9 +316,25 @@ async fn each_kind_of_decision_says_how_it_is_taken_back_and_is() {
 async fn a_note_that_was_undone_is_shown_nowhere() {
     let space = Space::new(9).await;
     let plain = space.memory.remember("The kiln cools on Thursdays.").by_user().await.unwrap().value.event;
-    let first = space.memory.remember("Tea at 4").key(NoteKey::new("tea").unwrap()).by_user().await.unwrap().value.event;
+    let first = space
+        .memory
+        .remember("Tea at 4")
+        .key(NoteKey::new("tea").unwrap())
+        .by_user()
+        .await
+        .unwrap()
+        .value
+        .event;
     space.clock.advance(Duration::from_mins(1));
-    let second = space.memory.remember("Tea at 5").key(NoteKey::new("tea").unwrap()).by_user().await.unwrap().value.event;
+    let second = space
+        .memory
+        .remember("Tea at 5")
+        .key(NoteKey::new("tea").unwrap())
+        .by_user()
+        .await
+        .unwrap()
+        .value
+        .event;
     let shown = async |question: &str| {
         let found = space.memory.recall(question).await.unwrap().value;
         let context = space.memory.context(question).await.unwrap().value;

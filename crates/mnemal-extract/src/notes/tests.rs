@@ -163,7 +163,8 @@ fn what_is_only_supposed_or_ordered_is_no_note() {
     ] {
         assert!(preference_notes(&OwnWords::of_text(text)).is_empty(), "{text}");
     }
-    for text in ["Aisle seats for me.", "I'm a vegan.", "Soy vegano.", "Ich bin Veganer.", "我对小麦过敏。"] {
+    for text in ["Aisle seats for me.", "I'm a vegan.", "Soy vegano.", "Ich bin Veganer.", "我对小麦过敏。"]
+    {
         assert!(!preference_notes(&OwnWords::of_text(text)).is_empty(), "{text}");
     }
 }

@@ -67,16 +67,8 @@ fn filter() -> impl Strategy<Value = Filter> {
         (flag(), flag()),
         (0..30_u8, proptest::option::weighted(0.2, 0..30_u8), 1..20_u8),
     )
-        .prop_map(|(names, roles, (since, until), (quarantined, erased), (after, before, limit))| Filter {
-            names,
-            roles,
-            since,
-            until,
-            quarantined,
-            erased,
-            after,
-            before,
-            limit,
+        .prop_map(|(names, roles, (since, until), (quarantined, erased), (after, before, limit))| {
+            Filter { names, roles, since, until, quarantined, erased, after, before, limit }
         })
 }
 
