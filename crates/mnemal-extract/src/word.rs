@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::prefilter::Prefilter;
 
-/// Digits behind a comma that groups a number.
+/// Digits behind a comma that groups a number. Source: the way in which English writes thousands.
 const THOUSANDS: usize = 3;
 
 /// A word: letters and digits, with apostrophes and hyphens inside.

@@ -55,15 +55,14 @@ fn rests(row: &Learning, event: &Event) -> bool {
 }
 
 /// The reason to exclude a hit. A note that the engine archived in favor of another is excluded, although that note rests
-/// on it; and an engine-written or
-/// folded note counts only while its row exists.
+/// on it; and a note that is folded, or that the engine wrote, counts only while its row exists.
 fn reason(
     (known, cursor): (&[Learning], Cursor),
     event: &Event,
     as_of: Option<AsOf>,
 ) -> Option<OmittedReason> {
     let versions: Vec<&Learning> = known.iter().filter(|row| rests(row, event)).collect();
-    let is_made = event.body().is_some_and(|kept| match kept.kind {
+    let needs_row = event.body().is_some_and(|kept| match kept.kind {
         EventKind::Operation(_) => true,
         EventKind::Decision(Decision::Remember(_)) => Cursor(Some(event.seq)) <= cursor,
         _ => false,
@@ -72,7 +71,7 @@ fn reason(
         let into = versions.iter().any(|other| note.superseded_by == Some(other.id));
         into && note.status == LearningStatus::Archived && exclusion(note, as_of).is_some()
     };
-    if versions.iter().any(|note| folded(&note)) || (is_made && versions.is_empty()) {
+    if versions.iter().any(|note| folded(&note)) || (needs_row && versions.is_empty()) {
         return Some(OmittedReason::Archived);
     }
     let mut reason = None;
