@@ -22,6 +22,8 @@ use crate::spaces;
 const FIRST: i64 = 1_784_365_200_000_000;
 /// Between the turns of a pair.
 const MONTH: Duration = Duration::from_hours(33 * 24);
+/// Between the turns of a pair that follow each other.
+const MINUTE: Duration = Duration::from_mins(1);
 /// Between the second turn and the look at what holds.
 const DAY: Duration = Duration::from_hours(24);
 /// Tokens of a context.
@@ -42,6 +44,9 @@ pub struct Pair {
     pub first: String,
     /// The second turn, a month later.
     pub second: String,
+    /// Whether the second turn follows at once, in the same conversation, and not a month later.
+    #[serde(default)]
+    pub follows: bool,
     /// Strings of the first turn that must not be shown as current afterwards; none if nothing ends.
     #[serde(default)]
     pub gone: Vec<String>,
@@ -54,6 +59,13 @@ impl Pair {
     /// Whether the second turn ends the first statement.
     pub fn ends(&self) -> bool {
         !self.gone.is_empty()
+    }
+
+    /// Whether the second turn says and takes back a value.
+    fn puts_itself_right(&self) -> bool {
+        let is_of_second =
+            |gone: &String| self.second.contains(gone.as_str()) && !self.first.contains(gone.as_str());
+        self.ends() && self.gone.iter().all(is_of_second)
     }
 }
 
@@ -88,14 +100,21 @@ impl Outcome {
         let memory = spaces::memory(builder.clone().with_clock(clock.clone()))?;
         let first = learned::say(&memory, &pair.first, "s1", memory.admin().engine().now()).await?;
         let before = of_event(held(&memory).await?, first, pair);
-        clock.advance(MONTH);
-        learned::say(&memory, &pair.second, "s2", memory.admin().engine().now()).await?;
+        clock.advance(if pair.follows { MINUTE } else { MONTH });
+        let session = if pair.follows { "s1" } else { "s2" };
+        let second = learned::say(&memory, &pair.second, session, memory.admin().engine().now()).await?;
         clock.advance(DAY);
         let held = held(&memory).await?;
         let replaced = (pair.ends() && !pair.still.is_empty())
             .then(|| held.iter().any(|item| says(&item.words, &pair.still)));
-        let after = of_event(held, first, pair);
+        let mut after = of_event(held.clone(), first, pair);
         let mut outcome = Self { learned: !before.is_empty(), replaced, ..Self::default() };
+        if pair.puts_itself_right() {
+            after = of_event(held, second, pair);
+            // A sentence that is quoted whole shows what was meant.
+            after.retain(|item| !says(&item.words, &pair.still));
+            outcome.learned = outcome.replaced == Some(true) || !after.is_empty();
+        }
         outcome.lost = outcome.learned && after.is_empty();
         if pair.ends() {
             outcome.present = after.iter().map(Item::line).collect();

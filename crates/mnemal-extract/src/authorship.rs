@@ -20,6 +20,8 @@ use std::ops::Range;
 
 use mnemal_core::{EventKind, NewEvent, Remark, Span};
 
+use crate::self_correction::without_slips;
+
 use self::cache::{ForeignPart, foreign_parts};
 pub use self::rules::RuleSegmenter;
 
@@ -139,7 +141,8 @@ impl<'t> OwnWords<'t> {
         Self::by(&RuleSegmenter, text, &[])
     }
 
-    /// Returns the speaker's own words of an event. Words of agents, tools and documents all count as their own.
+    /// Returns the speaker's own words of an event, without values that are taken back in the same breath. Words of agents, tools
+    /// and documents all count as their own.
     pub fn of_event(said: &'t NewEvent) -> Self {
         if !matches!(said.kind, EventKind::UserMessage) {
             return Self::whole(&said.content);
@@ -147,7 +150,7 @@ impl<'t> OwnWords<'t> {
         let speaker = said.speaker.as_ref().map(mnemal_core::Speaker::as_str);
         let user = said.user.as_ref().map(mnemal_core::UserId::as_str);
         let names: Vec<&str> = speaker.into_iter().chain(user).collect();
-        Self::without(&said.content, &foreign_parts(&said.content, &names))
+        Self(without_slips(Self::without(&said.content, &foreign_parts(&said.content, &names)).0))
     }
 
     /// Returns the own words of a speaker with these names, as a segmenter sees them.

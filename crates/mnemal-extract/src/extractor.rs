@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use mnemal_core::{
-    Act, Decision, Event, EventKind, ExtractedFact, Extraction, Extractor, Level, NewEvent, Object, Producer,
-    RuleId, Span, Subject, Support, Utterance, When, WorldTime, named_id,
+    Act, Decision, Event, EventKind, ExtractedFact, Extraction, Extractor, Gazetteer, Level, NewEvent,
+    Object, Producer, RuleId, Span, Subject, Support, Utterance, When, WorldTime, named_id,
 };
 use mnemal_text::sentences;
 
@@ -18,11 +18,12 @@ use crate::clause::AnalyzedSentence;
 use crate::dates::{Anchor, DateRules, TimeBias, TimeExpression};
 use crate::language::{Pack, language};
 use crate::names::mentions;
+use crate::self_correction::{Retelling, retellings};
 use crate::slips::without_admissions;
 use crate::word::Word;
 
 /// Incremented with every change of packs or code that changes the output.
-const VERSION: u32 = 14;
+const VERSION: u32 = 15;
 /// Words of the longest text that is read. Source: own choice.
 const MOST_WORDS: usize = 2_000;
 /// Bytes that certainly exceed the word limit. Source: own choice, 20 per word.
@@ -47,6 +48,9 @@ const MOST_REPEATED: usize = 10;
 const LEAST_LINE: usize = 12;
 /// Bytes per code sign at which a line counts as prose. Source: own choice.
 const BYTES_A_SIGN: usize = 6;
+
+/// Places in an earlier turn that a value is tried at. Source: own choice; the likeliest come first.
+const MOST_RETELLINGS: usize = 8;
 
 /// The rule-based extractor.
 #[derive(Clone, Debug, Default)]
@@ -157,13 +161,51 @@ impl RuleExtractor {
         }
     }
 
+    /// Returns what a turn of a few words puts right in the speaker's turn before: "No wait, Bruges." The new value's claims, and
+    /// those of the old one as corrections.
+    fn retold(&self, said: &NewEvent, utterance: &Utterance<'_>) -> Vec<ExtractedFact> {
+        let told = preceding_own(said, utterance)
+            .and_then(|(event, earlier)| self.retelling(said, (event, earlier), utterance.known));
+        told.map(|(_, facts)| facts).unwrap_or_default()
+    }
+
+    /// Returns what a turn puts right in an earlier one of the same speaker, where that changes a claim.
+    fn retelling(
+        &self,
+        said: &NewEvent,
+        (event, earlier): (&Event, &NewEvent),
+        known: &Gazetteer,
+    ) -> Option<(Retelling, Vec<ExtractedFact>)> {
+        let all = retellings(&said.content, &earlier.content);
+        if all.is_empty() || not_eligible(event, earlier).is_some() {
+            return None;
+        }
+        let read = |said: &NewEvent| {
+            let mut meant = Extraction { mentions: mentions(&said.content, known), ..Extraction::default() };
+            self.facts(said, &event.echo, None, &mut meant);
+            meant.facts
+        };
+        let was = read(earlier);
+        all.into_iter().take(MOST_RETELLINGS).find_map(|told| {
+            let now = read(&NewEvent { content: told.text.clone(), ..earlier.clone() });
+            let lacks = |all: &[ExtractedFact], fact: &ExtractedFact| {
+                !all.iter().any(|one| states_the_same(one, fact))
+            };
+            let gone: Vec<&ExtractedFact> = was.iter().filter(|fact| lacks(&now, fact)).collect();
+            let new: Vec<&ExtractedFact> = now.iter().filter(|fact| lacks(&was, fact)).collect();
+            let is_meant = new.iter().any(|new| gone.iter().any(|gone| takes_the_place(new, gone)));
+            let place = |at: usize| u32::try_from(at).ok();
+            let span = Span { start: place(told.new.start)?, end: place(told.new.end)? };
+            let asserted = gone.into_iter().filter(|fact| fact.act == Act::Assert);
+            let mut found: Vec<ExtractedFact> = asserted.map(|fact| never_so(fact.clone(), span)).collect();
+            found.extend(new.into_iter().cloned().map(|fact| said_at(fact, span)));
+            is_meant.then_some((told, found))
+        })
+    }
+
     /// Returns the claims of the speaker's turn before as corrections, when this one begins with "Just kidding!".
     fn taken_back(&self, said: &NewEvent, utterance: &Utterance<'_>) -> Vec<ExtractedFact> {
-        let own = utterance.before.iter().rev().find_map(|event| {
-            let earlier = event.body()?;
-            let is_own = matches!(earlier.kind, EventKind::UserMessage) && earlier.speaker == said.speaker;
-            is_own.then_some((event, earlier))
-        });
+        let own = preceding_own(said, utterance);
         let Some(((event, earlier), first)) = own.zip(sentences(&said.content).first().copied()) else {
             return Vec::new();
         };
@@ -197,17 +239,47 @@ fn preceding_message<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<&
     (is_said && !is_own && before.session == said.session).then_some(before.content.as_str())
 }
 
+/// Returns what a turn of a few words puts right in an earlier one of the same speaker: "No wait, Bruges."
+///
+/// `None` unless it changes what the earlier turn claims.
+#[must_use]
+pub fn retelling(said: &NewEvent, earlier: &Event) -> Option<Retelling> {
+    let turn = (earlier, earlier.body()?);
+    let is_own = matches!(turn.1.kind, EventKind::UserMessage) && turn.1.speaker == said.speaker;
+    let told = is_own.then(|| RuleExtractor::new().retelling(said, turn, &Gazetteer::default()))?;
+    told.map(|(told, _)| told)
+}
+
+/// Returns the speaker's own turn before.
+fn preceding_own<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<(&'u Event, &'u NewEvent)> {
+    utterance.before.iter().rev().find_map(|event| {
+        let earlier = event.body()?;
+        let is_own = matches!(earlier.kind, EventKind::UserMessage) && earlier.speaker == said.speaker;
+        is_own.then_some((event, earlier))
+    })
+}
+
+/// Whether two claims say the same, whatever their words.
+fn states_the_same(one: &ExtractedFact, other: &ExtractedFact) -> bool {
+    let key = |of: &ExtractedFact| (of.object.key.clone(), of.object.topic.clone(), of.time.clone());
+    (&one.predicate, &one.subject, one.act) == (&other.predicate, &other.subject, other.act)
+        && key(one) == key(other)
+}
+
+/// Whether a claim says another value of what the other says, or the same of a subject of another name.
+fn takes_the_place(new: &ExtractedFact, gone: &ExtractedFact) -> bool {
+    new.predicate == gone.predicate && (new.subject == gone.subject || new.object.key == gone.object.key)
+}
+
+/// Returns a claim as said at a place.
+fn said_at(fact: ExtractedFact, span: Span) -> ExtractedFact {
+    ExtractedFact { object: Object { span, ..fact.object }, span, sentence: span, ..fact }
+}
+
 /// Returns that a claim never was so, said at a place.
 fn never_so(fact: ExtractedFact, span: Span) -> ExtractedFact {
-    ExtractedFact {
-        rule: RuleId::new(Support::correction_rule()).unwrap_or_else(|_| fact.rule.clone()),
-        object: Object { span, ..fact.object },
-        act: Act::Negative,
-        time: None,
-        span,
-        sentence: span,
-        ..fact
-    }
+    let rule = RuleId::new(Support::correction_rule()).unwrap_or_else(|_| fact.rule.clone());
+    ExtractedFact { rule, act: Act::Negative, time: None, ..said_at(fact, span) }
 }
 
 impl Extractor for RuleExtractor {
@@ -238,6 +310,7 @@ impl Extractor for RuleExtractor {
             self.facts(said, &utterance.event.echo, preceding_message(said, utterance), &mut extraction);
             if !self.disabled.contains(Support::correction_rule()) {
                 extraction.facts.extend(self.taken_back(said, utterance));
+                extraction.facts.extend(self.retold(said, utterance));
             }
         }
         extraction

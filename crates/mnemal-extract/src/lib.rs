@@ -33,6 +33,8 @@ mod screen_phrases;
 mod screen_view;
 mod secrets;
 mod section;
+mod self_correction;
+mod senses;
 mod slips;
 pub mod synth;
 mod text_summary;
@@ -45,7 +47,7 @@ pub use authorship::{
 };
 pub use claim_gate::admit;
 pub use dates::{Anchor, DateRules, PackLine, TimeBias, TimeExpression, dates, number};
-pub use extractor::{RuleExtractor, is_role_word};
+pub use extractor::{RuleExtractor, is_role_word, retelling};
 pub use feedback::{
     Aspect, Feedback, FeedbackAct, FeedbackExample, Irritation, Polarity, Turn, feedback, feedback_examples,
     feedback_signals, is_slot_change, is_weighed_wish, only_states, requires_user_permission, wish_slot,
@@ -66,6 +68,8 @@ pub use question::{Question, Wh, question};
 pub use question_lexicon::{QuestionWords, question_words};
 pub use screen::{SCREEN_RULES, screen};
 pub use secrets::{Mode, REDACTOR_VERSION, Redaction, SecretMatch, SecretRules};
+pub use self_correction::Retelling;
+pub use senses::WordSenses;
 pub use slips::admits_slip;
 pub use text_summary::{ImportanceCue, TextSummary, summarize_text};
 pub use turn::{Marks, turn_marks};

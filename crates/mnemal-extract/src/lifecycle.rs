@@ -14,6 +14,7 @@ use self::pack::LifecyclePack;
 use crate::authorship::OwnWords;
 use crate::dates::{Anchor, DateRules, TimeBias, TimeExpression};
 use crate::language::{is_brief, is_unsure};
+use crate::senses::WordSenses;
 use crate::word::words;
 
 /// The scope in which an ending looks for its target.
@@ -283,7 +284,15 @@ pub fn form_wish_behind(sentence: &str, from: usize) -> FormWish {
 #[must_use]
 pub fn endings(own: &OwnWords<'_>) -> Vec<Ending> {
     let text = own.as_str();
-    endings_among(ending_keys().packs(&words(text)), text)
+    endings_among(packs_that_may_end(text), text)
+}
+
+/// Returns the packs that may find an ending.
+fn packs_that_may_end(text: &str) -> Packs {
+    let words = words(text);
+    let strict = ending_keys().packs(&words);
+    let by_sense = ending_keys_by_sense().packs(&words);
+    if by_sense.is_empty() || WordSenses::of(text).is_empty() { strict } else { strict.and(by_sense) }
 }
 
 /// The same of the packs that may find something.
@@ -395,6 +404,11 @@ fn place_of(text: &str) -> usize {
 fn ending_keys() -> &'static Keys {
     static KEYS: OnceLock<Keys> = OnceLock::new();
     KEYS.get_or_init(|| keys(LifecyclePack::add_endings_to))
+}
+
+fn ending_keys_by_sense() -> &'static Keys {
+    static KEYS: OnceLock<Keys> = OnceLock::new();
+    KEYS.get_or_init(|| keys(LifecyclePack::add_endings_by_sense_to))
 }
 
 fn form_keys() -> &'static Keys {

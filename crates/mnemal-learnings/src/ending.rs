@@ -1,7 +1,7 @@
 //! Endings: rows from user messages that end other rows and are never active themselves.
 
 use mnemal_core::{EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Stance, Timestamp};
-use mnemal_extract::{EndedSide, EndingScope, denies, joined_parts, subject_words};
+use mnemal_extract::{EndedSide, EndingScope, WordSenses, denies, joined_parts, subject_words};
 use mnemal_text::{Analyzer, Language, fold};
 
 use crate::read::{LEARNED, TASTE, is_own};
@@ -40,6 +40,8 @@ pub(crate) struct Ending {
     side: EndedSide,
     /// Folded words that name the ended thing; for an ending of the previous wish, the event of that wish.
     words: Vec<String>,
+    /// The senses of each of these words.
+    senses: Vec<WordSenses>,
     /// Whether the words say more than the name of the ended thing.
     is_among: bool,
     language: Language,
@@ -80,6 +82,7 @@ impl Ending {
             scope: EndingScope::from_name(tag(1)).filter(|_| is_ending(row))?,
             side: EndedSide::from_name(tag(2))?,
             words: row.topics.clone(),
+            senses: row.topics.iter().map(|word| WordSenses::of(word)).collect(),
             is_among: tag(3) == AMONG,
             language: Language::guess(&row.content),
         })
@@ -117,7 +120,14 @@ impl Ending {
             return row.session == self.session
                 && row.sources.iter().any(|source| self.words.contains(&source.event.to_string()));
         }
-        let is_named = || if self.is_among { self.holds(&row.content) } else { self.names(&row.content) };
+        let is_of_work = !row.key.as_ref().is_some_and(is_own);
+        let is_named = || {
+            if self.is_among {
+                self.holds(&row.content) || is_of_work && self.names_most(&row.content)
+            } else {
+                self.names(&row.content)
+            }
+        };
         let is_whole = || !row.key.as_ref().is_some_and(is_own) || self.names_each_part(&row.content);
         self.is_side_of(row) && is_named() && is_whole()
     }
@@ -144,7 +154,9 @@ impl Ending {
         let named = subject_words(statement);
         let is_held = |word: &String| {
             let is_part = |other: &String| other.contains(word.as_str());
-            if word.chars().any(is_sign) { self.words.iter().any(is_part) } else { self.has(word) }
+            let is_meant = || self.senses.iter().any(|senses| senses.mean(&WordSenses::of(word)));
+            (if word.chars().any(is_sign) { self.words.iter().any(is_part) } else { self.has(word) })
+                || is_meant()
         };
         let holds = |words: &[String]| !words.is_empty() && words.iter().all(is_held);
         // What stands beside the state in a longer statement need not be said again: "I'm allergic to bees, so the doctor says".
@@ -164,32 +176,59 @@ impl Ending {
         }
     }
 
-    /// Whether a text contains all words that name the ended thing; for a prohibition, whether the ending contains all of
-    /// the text's.
+    /// Whether a text contains all words that name the ended thing, or others of their meaning; for a prohibition, whether the
+    /// ending contains all of the text's.
     fn names(&self, text: &str) -> bool {
         let folded = fold(text);
         let is_near = |word: &String| {
             let start: String = word.chars().take(NEAR).collect();
             folded.contains(&start)
         };
-        if !self.words.iter().any(is_near) {
+        let has_senses = self.senses.iter().any(|senses| !senses.is_empty());
+        if !has_senses && !self.words.iter().any(is_near) {
             return false;
         }
-        // Words of a script without spaces have no stems, and occur inside others.
-        let (signs, words): (Vec<&str>, Vec<&str>) =
-            self.words.iter().map(String::as_str).partition(|word| word.chars().any(is_sign));
-        if !signs.iter().all(|word| folded.contains(word)) {
-            return false;
-        }
-        let (ended, said) = (self.stems(&words.join(" ")), self.stems(&folded));
+        let senses = if has_senses { WordSenses::of(text) } else { WordSenses::default() };
+        let said = self.stems(&folded);
         let holds = |all: &[String], word: &String| all.iter().any(|other| self.is_same(word, other));
-        let is_narrower = || {
-            self.side == EndedSide::Leave
-                && said.len() >= FEWEST
-                && said.iter().all(|word| holds(&ended, word))
+        let mut is_named = false;
+        for (word, own) in self.words.iter().zip(&self.senses) {
+            // Words of a script without spaces have no stems, and occur inside others.
+            let is_of_signs = word.chars().any(is_sign);
+            let stems = if is_of_signs { Vec::new() } else { self.stems(word) };
+            let is_same =
+                if is_of_signs { folded.contains(word) } else { stems.iter().all(|stem| holds(&said, stem)) };
+            if !is_same && !own.mean(&senses) {
+                return self.forbids_less(&said);
+            }
+            is_named |= is_of_signs || !stems.is_empty();
+        }
+        is_named
+    }
+
+    /// Whether at least half of the words mean something that a wish names, and one of them by its sense: what is said of a wish
+    /// besides differs from what the wish says.
+    fn names_most(&self, text: &str) -> bool {
+        if self.senses.iter().all(WordSenses::is_empty) {
+            return false;
+        }
+        let (senses, said) = (WordSenses::of(text), self.stems(&fold(text)));
+        let is_meant = |own: &WordSenses| own.mean(&senses);
+        let is_said = |word: &String| {
+            let stems = self.stems(word);
+            !stems.is_empty() && stems.iter().all(|stem| said.iter().any(|other| self.is_same(stem, other)))
         };
-        let is_named = !ended.is_empty() || !signs.is_empty();
-        is_named && (ended.iter().all(|word| holds(&said, word)) || is_narrower())
+        let named =
+            self.words.iter().zip(&self.senses).filter(|(word, own)| is_meant(own) || is_said(word)).count();
+        self.senses.iter().any(is_meant) && named * 2 >= self.words.len()
+    }
+
+    /// Whether the words of a prohibition are all among those that name the ended thing.
+    fn forbids_less(&self, said: &[String]) -> bool {
+        let ended = self.stems(&self.words.join(" "));
+        self.side == EndedSide::Leave
+            && said.len() >= FEWEST
+            && said.iter().all(|word| ended.iter().any(|other| self.is_same(word, other)))
     }
 
     /// Whether two stems name the same; in German a compound begins with the thing: "bienen", "bienengift".

@@ -59,6 +59,11 @@ impl KindList {
     }
 }
 
+/// Returns whether a list has both words.
+pub(crate) fn are_of_one_kind(one: &str, other: &str) -> bool {
+    LISTS.iter().any(|list| list.has(one) && list.has(other))
+}
+
 /// Passes on a word, and what it is without each plural ending that it may have.
 pub(crate) fn singulars(word: &str, mut pass: impl FnMut(&str)) {
     pass(word);

@@ -442,14 +442,18 @@ impl<T> Patterns<T> {
     /// besides, if there are such; `None` where a line needs none.
     ///
     /// These are the words of the two steps that fewest texts have.
-    pub(crate) fn keys(&self, lexicon: &Lexicon) -> Option<Vec<(Ids, Option<Ids>)>> {
+    pub(crate) fn keys(
+        &self,
+        lexicon: &Lexicon,
+        has_tag: &dyn Fn(&T) -> bool,
+    ) -> Option<Vec<(Ids, Option<Ids>)>> {
         let keys = |line: &PatternLine<T>| {
             let mut needed: Vec<Ids> = needs(&line.items, lexicon).collect();
             needed.sort_by_cached_key(|ids| ids.iter().map(|id| lexicon.frequency(id)).sum::<usize>());
             let mut needed = needed.into_iter();
             Some((needed.next()?, needed.next()))
         };
-        self.lines.iter().map(keys).collect()
+        self.lines.iter().filter(|line| has_tag(&line.tag)).map(keys).collect()
     }
 }
 

@@ -39,6 +39,11 @@ impl Packs {
     #[cfg(test)]
     pub(super) const ALL: Self = Self(u16::MAX);
 
+    /// Returns these packs and others.
+    pub(super) fn and(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
     /// Returns whether none may.
     pub(super) fn is_empty(self) -> bool {
         self.0 == 0
@@ -51,12 +56,18 @@ impl Packs {
 }
 
 impl Keys {
-    /// Notes the words that patterns of the pack at a place need.
-    pub(super) fn add<T>(&mut self, place: usize, patterns: &Patterns<T>, lexicon: &Lexicon) {
+    /// Notes the words that those patterns of the pack at a place need which have one of these tags.
+    pub(super) fn add<T>(
+        &mut self,
+        place: usize,
+        patterns: &Patterns<T>,
+        lexicon: &Lexicon,
+        has_tag: &dyn Fn(&T) -> bool,
+    ) {
         if place >= MOST_PACKS {
             return;
         }
-        let Some(lines) = patterns.keys(lexicon) else {
+        let Some(lines) = patterns.keys(lexicon, has_tag) else {
             self.always |= 1 << place;
             return;
         };

@@ -15,6 +15,7 @@ use crate::feedback::lexicon::Lexicon;
 use crate::feedback::pattern::{Hit, Patterns};
 use crate::feedback::token::{Token, stands_alone};
 use crate::section::{PackFile, Section};
+use crate::senses::WordSenses;
 
 /// Most words that name a target. Source: own choice; a longer phrase is a story and no name.
 const MOST_WORDS: usize = 6;
@@ -77,6 +78,8 @@ struct EndingRule {
     is_bare: bool,
     /// Whether the target is named anywhere in the sentence.
     is_among: bool,
+    /// Whether the target is named in the clause of the ending words alone, by a word of which the packs know the sense.
+    is_by_sense: bool,
     /// Whether the target is named in the previous sentence: "Remember the bassoon? That's over."
     is_before: bool,
     /// Endings of a relation's belongings, or of the relation itself.
@@ -98,6 +101,7 @@ impl EndingRule {
             id: RuleId::new(section.text("id")?.unwrap_or_default())?,
             is_of_role,
             is_among: section.flag("among")?,
+            is_by_sense: section.flag("sense")?,
             is_before: section.flag("before")?,
             scope: EndingScope::from_name(scope).ok_or_else(|| unknown("scope", scope))?,
             side: EndedSide::from_name(side).ok_or_else(|| unknown("side", side))?,
@@ -203,12 +207,19 @@ impl LifecyclePack {
 
     /// Notes the words without which no sentence ends anything, as the pack at a place.
     pub(super) fn add_endings_to(&self, place: usize, keys: &mut Keys) {
-        keys.add(place, &self.cues, &self.lexicon);
+        let is_strict = |rule: &usize| self.rules.get(*rule).is_none_or(|rule| !rule.is_by_sense);
+        keys.add(place, &self.cues, &self.lexicon, &is_strict);
+    }
+
+    /// Notes the words without which no sentence ends anything that only its sense names, as the pack at a place.
+    pub(super) fn add_endings_by_sense_to(&self, place: usize, keys: &mut Keys) {
+        let is_by_sense = |rule: &usize| self.rules.get(*rule).is_some_and(|rule| rule.is_by_sense);
+        keys.add(place, &self.cues, &self.lexicon, &is_by_sense);
     }
 
     /// Notes the words without which no sentence names a side of the form of an answer.
     pub(super) fn add_forms_to(&self, place: usize, keys: &mut Keys) {
-        keys.add(place, &self.forms, &self.lexicon);
+        keys.add(place, &self.forms, &self.lexicon, &|_| true);
     }
 
     /// Returns the endings of a sentence; each scope and side once. A target referred to by "that" may be named in the previous
@@ -280,6 +291,7 @@ impl LifecyclePack {
         let end = |from| if rule.is_front { hit.to } else { self.end(tokens, from) };
         let to = hit.value.map(|from| hit.value_end.unwrap_or_else(|| end(from)));
         let mut words = match (hit.value, to) {
+            _ if rule.is_by_sense => self.words_by_sense(text, tokens, hit.from),
             _ if rule.is_among => self.all_words(text, naming),
             (Some(from), Some(to)) => self.words(text, tokens, (from..to, MOST_WORDS), &[]),
             _ => Vec::new(),
@@ -403,6 +415,19 @@ impl LifecyclePack {
             }
         }
         wish
+    }
+
+    /// Returns the words with content of the clause around a word if the packs know the sense of one; else those of the clause
+    /// before it: "The rhymes, you can stop them."
+    fn words_by_sense(&self, text: &str, tokens: &[Token], at: usize) -> Vec<String> {
+        let clauses = self.clauses(tokens);
+        let place = clauses.iter().position(|(from, to)| (*from..*to).contains(&at)).unwrap_or_default();
+        let named = |place: usize| {
+            let (from, to) = clauses.get(place).copied()?;
+            let words = self.all_words(text, tokens.get(from..to)?);
+            words.iter().any(|word| !WordSenses::of(word).is_empty()).then_some(words)
+        };
+        named(place).or_else(|| named(place.checked_sub(1)?)).unwrap_or_default()
     }
 
     /// Returns the clauses of a sentence: from one sign, or word that joins, to the next.

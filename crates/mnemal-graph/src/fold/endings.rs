@@ -2,7 +2,7 @@
 //! the death of a pet that was named once.
 
 use mnemal_core::{Act, Confidence, EntityId, EventId, Fact, Source, Span, Support, Value, WorldTime};
-use mnemal_extract::{EndedSide, Ending, EndingScope, joined_parts};
+use mnemal_extract::{EndedSide, Ending, EndingScope, WordSenses, joined_parts};
 use mnemal_text::{Analyzer, Language, fold};
 
 use super::{ExtractedEvent, Fold, PendingClaims, ResolvedClaim};
@@ -227,7 +227,8 @@ impl Fold {
             let named = words.get(usize::from(is_done && words.len() > 1)..).unwrap_or_default();
             let letters = |word: &String| word.chars().filter(|letter| letter.is_alphabetic()).count();
             let meant = named.iter().filter(|word| letters(word) >= FEWEST_LETTERS && ended.contains(word));
-            meant.map(letters).sum()
+            let shared = meant.map(letters).sum();
+            if shared == 0 && means(ending, &object) { FEWEST_LETTERS } else { shared }
         };
         // Where one fact joins several things, the end of one does not end all.
         let of = |object: &str| {
@@ -250,6 +251,7 @@ impl Fold {
             (EndingScope::Own, _) => STATES.contains(&predicate) || LIKED.contains(&predicate),
             (EndingScope::Any, EndedSide::Either) => STATES.contains(&predicate),
             (EndingScope::Any, EndedSide::Do) => predicate == PETS,
+            (EndingScope::Any, EndedSide::Leave) => BORNE.contains(&predicate),
             (EndingScope::Work, EndedSide::Either) => PLACES.contains(&predicate) || predicate == DEADLINE,
             (scope, _) => kinds(scope).contains(&predicate),
         };
@@ -277,6 +279,7 @@ impl Fold {
                 _ if is_exact => is_whole && words.len() == ended.len(),
                 EndingScope::Work => is_whole,
                 _ if ends_with_one(object, &ending.words) => true,
+                EndingScope::Own | EndingScope::Any if means(ending, object) => true,
                 EndingScope::Life if !NAMED.contains(&fact.predicate.as_str()) => is_whole,
                 EndingScope::Taste if fact.predicate.as_str() != DISLIKED => {
                     is_whole || is_nearly || lacks_a_sign(object, &ending.words)
@@ -298,6 +301,14 @@ impl Fold {
             std::iter::once(entity.name.as_str()).chain(entity.names.iter().map(|name| name.text.as_str()))
         })
     }
+}
+
+/// Whether what is borne again names the object by another word: "nuts are fine again" of an allergy to walnuts.
+fn means(ending: &Ending, object: &str) -> bool {
+    let object = WordSenses::of(object);
+    ending.side == EndedSide::Leave
+        && !object.is_empty()
+        && ending.words.iter().any(|word| WordSenses::of(word).mean(&object))
 }
 
 /// Returns the predicates that can end in a scope that covers facts only.
@@ -361,7 +372,7 @@ fn names_each_part(ending: &Ending, object: &str) -> bool {
 /// Returns the predicates that an ending may mean when its words say more than a name.
 fn kinds_among(ending: &Ending) -> &'static [&'static str] {
     match (ending.scope, ending.side) {
-        (EndingScope::Own, EndedSide::Leave) => &BORNE,
+        (EndingScope::Own | EndingScope::Any, EndedSide::Leave) => &BORNE,
         (EndingScope::Own, _) => &OF_ONES_OWN,
         (EndingScope::Taste, EndedSide::Leave) => &[DISLIKED],
         (EndingScope::Taste, _) => &LIKED,

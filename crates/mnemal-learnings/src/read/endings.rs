@@ -1,9 +1,11 @@
 //! Ending rows of a message, and preferences left over in its sentences.
 
 use mnemal_core::{
-    Category, Event, EventId, Learning, NewEvent, NoteKey, Producer, Result, Span, Stance, Tag, derived_id,
+    Category, Event, EventId, Learning, NewEvent, NoteKey, Producer, Result, RuleId, Span, Stance, Support,
+    Tag, derived_id,
 };
-use mnemal_extract::{Ending, EndingScope, NoteKind};
+use mnemal_extract::{EndedSide, Ending, EndingScope, NoteKind, retelling};
+use mnemal_text::fold;
 
 use super::{is_read, meets, row, topic_key};
 use crate::ending::{AMONG, ENDED};
@@ -33,6 +35,24 @@ pub(super) fn of_ending(
         (signal.rule, signal.stance) = (ending.rule.clone(), Stance::End);
     }
     Ok(Some(row))
+}
+
+/// Returns the ending of what a turn of a few words puts right in the turn before: it was never so.
+pub(super) fn of_retelling(kept: &NewEvent, scene: &[&Event]) -> Result<Option<Ending>> {
+    let earlier = scene.iter().rev().find(|event| is_read(event));
+    let Some(told) = earlier.and_then(|earlier| retelling(kept, earlier)) else { return Ok(None) };
+    let words: Vec<String> = fold(&told.old).split_whitespace().map(str::to_owned).collect();
+    let end = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    Ok(Some(Ending {
+        rule: RuleId::new(Support::correction_rule())?,
+        scope: EndingScope::Any,
+        side: EndedSide::Either,
+        words,
+        is_among: false,
+        has_rest: false,
+        cue: Span { start: end(told.new.start), end: end(told.new.end) },
+        span: Span { start: 0, end: end(kept.content.len()) },
+    }))
 }
 
 /// Whether an ending can concern learnings: wishes, tastes, and habits or intolerances named among other words. Homes, jobs
