@@ -7,6 +7,8 @@ use super::lexicon::{Cue, Lexicon, words};
 use super::lines::{Line, lines, paragraphs};
 use super::mail::{self, Address};
 use super::{Author, Segment, Segmenter, TurnText, code, data, post, quote, segment, talk};
+use mnemal_text::{Sentence, sentences};
+
 use crate::program::program_elements;
 
 /// Words of the longest paragraph that only asks about the text beside it. Source: own choice.
@@ -175,7 +177,7 @@ impl<'t> Reader<'t> {
     /// Returns whether a paragraph is one question.
     fn is_question(&self, paragraph: &Range<usize>) -> bool {
         let text = self.words_of(paragraph).trim();
-        text.ends_with(['?', '？']) && !text.contains('\n') && mnemal_text::sentences(text).len() == 1
+        text.ends_with(['?', '？']) && !text.contains('\n') && sentences(text).len() == 1
     }
 
     /// Returns whether a paragraph ends behind the mark at a byte.
@@ -328,7 +330,10 @@ impl<'t> Reader<'t> {
         {
             return quote::with_source(self.text, close);
         }
-        if lead.is_narrow || at < own && lead.is_speech && self.text.get(at..own).is_some_and(is_whole) {
+        if at < own && lead.is_speech && self.text.get(at..own).is_some_and(is_whole) {
+            return self.turns(at, own).unwrap_or(own);
+        }
+        if lead.is_narrow {
             return own;
         }
         let first = if self.text.get(start..own).is_some_and(|words| !words.trim().is_empty()) {
@@ -345,6 +350,15 @@ impl<'t> Reader<'t> {
             }
         }
         self.text.len()
+    }
+
+    /// Returns where, behind the first sentence of what someone said, the speaker turns to something else or to the reader: "The
+    /// doctor says: no allergy! So forget the bees."
+    fn turns(&self, at: usize, end: usize) -> Option<usize> {
+        let said = self.text.get(at..end)?;
+        let turns =
+            |one: &&Sentence| self.lexicon.leading(Cue::Aside, &self.lexicon.plain(one.of(said))).is_some();
+        sentences(said).iter().skip(1).find(turns).map(|one| at + one.start)
     }
 
     /// Returns whether a text ends before a paragraph: signed, or a list that does not continue.
