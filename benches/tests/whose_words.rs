@@ -74,6 +74,7 @@ async fn a_pair_that_ends_nothing_is_judged_by_what_is_lost() {
         kind: "looks".into(),
         first: "I live in Split.".into(),
         second: "The ferry was late.".into(),
+        follows: false,
         gone: Vec::new(),
         still: vec!["Split".into()],
     };
@@ -104,6 +105,7 @@ async fn said(first: &str, second: &str, (gone, still): (Vec<String>, Vec<String
         kind: "end".into(),
         first: first.into(),
         second: second.into(),
+        follows: false,
         gone,
         still,
     };

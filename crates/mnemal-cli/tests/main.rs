@@ -1,0 +1,29 @@
+//! All integration tests as one program: each program more is linked for itself, which takes longer than its tests.
+
+mod cli;
+mod dream;
+mod endpoint;
+mod fortnight;
+mod graph;
+mod guide;
+mod hooks;
+mod hosts;
+mod import;
+mod import_odd;
+mod ingest;
+mod ingest_again;
+mod isolation;
+mod mcp;
+mod model;
+mod models;
+mod pages;
+mod recover;
+mod remote;
+mod serve;
+mod session;
+mod setup;
+mod setup_hosts;
+mod spaces;
+mod summary;
+mod trust;
+mod working;
