@@ -176,7 +176,8 @@ impl RuleExtractor {
         (event, earlier): (&Event, &NewEvent),
         known: &Gazetteer,
     ) -> Option<(Retelling, Vec<ExtractedFact>)> {
-        let all = retellings(&said.content, &earlier.content);
+        let (turn, before) = (OwnWords::of_event(said), OwnWords::of_event(earlier));
+        let all = retellings(turn.as_str(), before.as_str());
         if all.is_empty() || not_eligible(event, earlier).is_some() {
             return None;
         }

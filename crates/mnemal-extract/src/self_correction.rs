@@ -101,13 +101,13 @@ fn longest(all: &HashMap<String, Vec<Phrase>>, words: &[Word<'_>], at: usize) ->
 
 /// A text with its words.
 #[derive(Debug)]
-struct Said<'t> {
+struct WordList<'t> {
     text: &'t str,
     words: Vec<Word<'t>>,
     language: OnceCell<Language>,
 }
 
-impl<'t> Said<'t> {
+impl<'t> WordList<'t> {
     fn of(text: &'t str) -> Self {
         Self { text, words: words(text), language: OnceCell::new() }
     }
@@ -215,7 +215,7 @@ impl<'t> Said<'t> {
 
 /// Returns the bytes that the speaker of a text takes back in the same breath, with the words that say so.
 fn slips(text: &str) -> Vec<Range<usize>> {
-    let said = Said::of(text);
+    let said = WordList::of(text);
     let mut found = Vec::new();
     let mut at = 0;
     while at < said.words.len() {

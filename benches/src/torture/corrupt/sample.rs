@@ -16,8 +16,8 @@ use crate::words::Dice;
 
 /// Events before the last close. Source: own choice; the file then has about 200 pages.
 const OLD: usize = 260;
-/// Events that only the write-ahead log holds.
-const NEW: usize = 40;
+/// Events that only the write-ahead log holds. Source: own choice; for each of them a process tells what a whole space answers.
+const NEW: usize = 16;
 /// Bytes before the first frame of a write-ahead log, and of a frame. Source: SQLite's file format.
 const LOG: (usize, usize) = (32, 24 + 4_096);
 

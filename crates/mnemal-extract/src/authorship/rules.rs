@@ -330,8 +330,12 @@ impl<'t> Reader<'t> {
         {
             return quote::with_source(self.text, close);
         }
+        let turns = (at < own && lead.is_speech).then(|| self.turns(at, own)).flatten();
+        if let Some(turns) = turns {
+            return turns;
+        }
         if at < own && lead.is_speech && self.text.get(at..own).is_some_and(is_whole) {
-            return self.turns(at, own).unwrap_or(own);
+            return own;
         }
         if lead.is_narrow {
             return own;

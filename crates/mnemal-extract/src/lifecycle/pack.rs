@@ -84,6 +84,8 @@ struct EndingRule {
     is_before: bool,
     /// Endings of a relation's belongings, or of the relation itself.
     is_of_role: bool,
+    /// Targets that end where another of them is named: "back to English" ends what was said of other languages.
+    others: Vec<String>,
     /// Targets of an unnamed ending: "I'm well again" ends a flu and a cough.
     things: Vec<String>,
     #[cfg(test)]
@@ -109,6 +111,7 @@ impl EndingRule {
             has_rest: section.flag("rest")?,
             is_name: section.flag("name")?,
             is_bare: section.flag("bare")?,
+            others: section.lines("others")?.into_iter().map(fold).collect(),
             things: section.lines("things")?.into_iter().map(fold).collect(),
             #[cfg(test)]
             examples: section.lines("examples")?.into_iter().map(str::to_owned).collect(),
@@ -243,9 +246,12 @@ impl LifecyclePack {
         let mut found: Vec<Ending> = Vec::new();
         for hit in &hits {
             let Some(ending) = self.ending(text, &of, said, hit) else { continue };
-            let things = self.rules.get(hit.tag).map(|rule| rule.things.as_slice()).unwrap_or_default();
-            let by_name = things.iter().map(|thing| Ending { words: vec![thing.clone()], ..ending.clone() });
-            let named: Vec<Ending> = by_name.collect();
+            let by_name = |thing: &String| Ending { words: vec![thing.clone()], ..ending.clone() };
+            let is_other = |thing: &&String| !is_of_sense(thing, &ending.words);
+            let rule = self.rules.get(hit.tag);
+            let things = rule.into_iter().flat_map(|rule| &rule.things);
+            let others = rule.into_iter().flat_map(|rule| &rule.others).filter(is_other);
+            let named: Vec<Ending> = things.chain(others).map(by_name).collect();
             let mut named = if named.is_empty() { vec![ending] } else { named };
             named.extend(named.first().and_then(|ending| self.before_head(ending)));
             for ending in named {
@@ -473,6 +479,12 @@ impl LifecyclePack {
     pub(crate) fn tests(&self) -> impl Iterator<Item = (&RuleId, &[String], &[String])> {
         self.rules.iter().map(|rule| (&rule.id, rule.examples.as_slice(), rule.counters.as_slice()))
     }
+}
+
+/// Whether one of some words has the sense of another.
+fn is_of_sense(word: &str, words: &[String]) -> bool {
+    let senses = WordSenses::of(word);
+    words.iter().any(|other| WordSenses::of(other).mean(&senses))
 }
 
 /// Whether two endings end the same.

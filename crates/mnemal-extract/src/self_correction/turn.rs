@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{LONGEST, MARKERS, Said, longest};
+use super::{LONGEST, MARKERS, WordList, longest};
 use crate::claims::kinds::are_of_one_kind;
 use crate::senses::WordSenses;
 
@@ -11,6 +11,10 @@ const MOST_WORDS: usize = 14;
 /// Share of equal letters at the start and the end of two spellings of one name. Source: own choice: Halden and Holden, Lincoln
 /// and Leicester are near, Oboe and Ghent are not.
 const NEAR: f32 = 0.4;
+/// Bytes of such a turn at most. Source: own choice; so many words are shorter.
+const MOST_BYTES: usize = 200;
+/// Words behind the value in the same clause at most. Source: own choice, "with an o".
+const LONGEST_REST: usize = 3;
 /// Sign before or behind a word that takes the place of another in chats.
 const STAR: char = '*';
 
@@ -39,9 +43,12 @@ struct Repair {
 /// Returns what an earlier text of the same speaker may mean after a turn, likeliest first; nothing for a turn that is no
 /// correction in a few words.
 pub(crate) fn retellings(turn: &str, earlier: &str) -> Vec<Retelling> {
-    let said = Said::of(turn);
+    if turn.len() > MOST_BYTES {
+        return Vec::new();
+    }
+    let said = WordList::of(turn);
     let Some(repair) = said.repair() else { return Vec::new() };
-    let before = Said::of(earlier);
+    let before = WordList::of(earlier);
     let mut places = said.places(&repair, &before);
     places.dedup();
     let told = |(old, new): &(Range<usize>, Range<usize>)| {
@@ -53,12 +60,12 @@ pub(crate) fn retellings(turn: &str, earlier: &str) -> Vec<Retelling> {
     places.iter().filter_map(told).filter(|told| told.text != earlier).collect()
 }
 
-fn bytes(of: &Said<'_>, words: &Range<usize>) -> Option<Range<usize>> {
+fn bytes(of: &WordList<'_>, words: &Range<usize>) -> Option<Range<usize>> {
     let (first, last) = (of.words.get(words.start)?, of.words.get(words.end.checked_sub(1)?)?);
     Some(first.span.start..last.span.end)
 }
 
-impl Said<'_> {
+impl WordList<'_> {
     /// Reads a turn that gives a value and says that another was wrong.
     fn repair(&self) -> Option<Repair> {
         let all = self.words.len();
@@ -89,9 +96,11 @@ impl Said<'_> {
             end = end.min(place);
             old = (start < all).then(|| start..self.value_end(start));
         }
+        // A value that a sentence goes on about is its subject: "Wait, Bruges is where my sister lives."
+        let goes_on = old.is_none() && !self.is_parted(end) && slip(end) == 0 && all - end > LONGEST_REST;
         let has_star = self.has_star(at) || end.checked_sub(1).is_some_and(|last| self.has_star(last));
         let is_told = at > 0 || has_star || old.is_some() || slip(end) > 0 || self.follows_a_slip(end);
-        (is_told && at < end).then_some(Repair { new: at..end, old, has_star })
+        (is_told && !goes_on && at < end).then_some(Repair { new: at..end, old, has_star })
     }
 
     /// Whether the next clauses say that it was a slip.
@@ -106,7 +115,7 @@ impl Said<'_> {
     }
 
     /// Returns where in an earlier text the value may stand, with the words that take its place; likeliest first.
-    fn places(&self, repair: &Repair, before: &Said<'_>) -> Vec<(Range<usize>, Range<usize>)> {
+    fn places(&self, repair: &Repair, before: &WordList<'_>) -> Vec<(Range<usize>, Range<usize>)> {
         if let Some(old) = &repair.old {
             return before.find(self, old).map(|place| (place, repair.new.clone())).into_iter().collect();
         }
@@ -160,7 +169,7 @@ impl Said<'_> {
     }
 
     /// Returns the numbers that another may take the place of, those that count the same first.
-    fn numbers(&self, number: usize, before: &Said<'_>) -> Vec<(Range<usize>, Range<usize>)> {
+    fn numbers(&self, number: usize, before: &WordList<'_>) -> Vec<(Range<usize>, Range<usize>)> {
         let counts_the_same = |at: usize| {
             let next = self.word(number + 1);
             !next.is_empty() && (before.word(at + 1) == next || before.word(at.wrapping_sub(1)) == next)
@@ -172,7 +181,7 @@ impl Said<'_> {
     }
 
     /// Returns where words of another text stand.
-    fn find(&self, of: &Said<'_>, words: &Range<usize>) -> Option<Range<usize>> {
+    fn find(&self, of: &WordList<'_>, words: &Range<usize>) -> Option<Range<usize>> {
         let is_same =
             |at: &usize| words.clone().enumerate().all(|(step, word)| self.word(at + step) == of.word(word));
         (0..self.words.len()).find(is_same).map(|at| at..at + words.len())
@@ -198,7 +207,7 @@ impl Said<'_> {
         &self,
         repair: &Repair,
         new: &Range<usize>,
-        before: &Said<'_>,
+        before: &WordList<'_>,
         old: &Range<usize>,
     ) -> Option<f32> {
         let (one, other) = (self.word(new.start), before.word(old.start));
@@ -269,6 +278,8 @@ mod tests {
                 "Bruges is nice too, I should go there again when the weather is better than it is now.",
             ),
             ("I live in Ghent.", "Bruges"),
+            ("I live in Ghent.", "Wait, Bruges is where my sister lives."),
+            ("Ich wohne in Husum.", "Meine Eltern sind aus Husum ausgezogen."),
             ("My mother lives in Ghent.", "wait, is Bruges farther south?"),
             ("Mein Hund heißt Otto.", "nein, kürzer"),
             ("", "sorry, Bruges"),

@@ -42,7 +42,8 @@ pub(super) fn of_retelling(kept: &NewEvent, scene: &[&Event]) -> Result<Option<E
     let earlier = scene.iter().rev().find(|event| is_read(event));
     let Some(told) = earlier.and_then(|earlier| retelling(kept, earlier)) else { return Ok(None) };
     let words: Vec<String> = fold(&told.old).split_whitespace().map(str::to_owned).collect();
-    let end = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let span = Span { start: place(told.new.start), end: place(told.new.end) };
     Ok(Some(Ending {
         rule: RuleId::new(Support::correction_rule())?,
         scope: EndingScope::Any,
@@ -50,8 +51,8 @@ pub(super) fn of_retelling(kept: &NewEvent, scene: &[&Event]) -> Result<Option<E
         words,
         is_among: false,
         has_rest: false,
-        cue: Span { start: end(told.new.start), end: end(told.new.end) },
-        span: Span { start: 0, end: end(kept.content.len()) },
+        cue: span,
+        span,
     }))
 }
 
