@@ -262,7 +262,7 @@ fn preceding_own<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<(&'u 
 
 /// Whether two claims say the same, whatever their words.
 fn states_the_same(one: &ExtractedFact, other: &ExtractedFact) -> bool {
-    let key = |of: &ExtractedFact| (of.object.key.clone(), of.object.topic.clone(), of.time.clone());
+    let key = |of: &ExtractedFact| (of.object.key.clone(), of.object.topic.clone(), of.time);
     (&one.predicate, &one.subject, one.act) == (&other.predicate, &other.subject, other.act)
         && key(one) == key(other)
 }

@@ -51,6 +51,45 @@ async fn lines(memory: &Memory, who: &str) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn a_slip_is_put_right_by_the_next_few_words_or_in_the_same_breath() {
+    for (first, second, right, wrong) in [
+        ("I live in Whitby.", "No wait, Scarborough.", "lives in Scarborough", "Whitby"),
+        ("I drive a Skoda Fabia.", "*Octavia", "Octavia", "Fabia"),
+        ("Ich wohne in Husum.", "Moment, in Heide.", "lives in Heide", "Husum"),
+        ("Vivo en Soria.", "Perdón, en Lugo.", "lives in Lugo", "Soria"),
+        ("J'habite à Vannes.", "pardon, Quimper", "lives in Quimper", "Vannes"),
+        ("Moro em Faro.", "quer dizer, em Beja", "lives in Beja", "Faro"),
+        ("我住在洛阳。", "不对，开封", "lives in 开封", "洛阳"),
+        ("Good morning.", "I live in Whitby, er, I mean, in Scarborough.", "lives in Scarborough", "Whitby"),
+        ("Hallo.", "Ich wohne in Husum, nein, in Heide.", "lives in Heide", "Husum"),
+    ] {
+        let memory = memory(builder());
+        tell(&memory, Message::user(first)).await;
+        tell(&memory, Message::user(second)).await;
+        let held = lines(&memory, "user").await;
+        assert!(held.iter().any(|line| line.contains(right)), "{first} {second}: {held:?}");
+        assert!(!held.iter().any(|line| line.contains(wrong)), "{first} {second}: {held:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_only_sounds_like_a_slip_puts_nothing_right() {
+    for (first, second, still) in [
+        ("I live in Whitby.", "No wait, is Scarborough farther north?", "lives in Whitby"),
+        ("I live in Whitby.", "Wait, Scarborough is where my sister lives.", "lives in Whitby"),
+        ("I work at Corvane.", "no, the other file, the one with the sums", "works at Corvane"),
+        ("Ich wohne in Husum.", "Sorry, ich meinte die andere Spalte.", "lives in Husum"),
+        ("Hello.", "I live in Whitby, sorry, I forgot to say.", "lives in Whitby"),
+    ] {
+        let memory = memory(builder());
+        tell(&memory, Message::user(first)).await;
+        tell(&memory, Message::user(second)).await;
+        let held = lines(&memory, "user").await;
+        assert!(held.iter().any(|line| line.contains(still)), "{first} {second}: {held:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_given_up_is_no_longer_told_in_whatever_words() {
     for (first, second, gone) in [
         ("I work as a welder at Corvane.", "Corvane showed me the door on Monday.", "welder"),
@@ -62,6 +101,8 @@ async fn what_is_given_up_is_no_longer_told_in_whatever_words() {
         ("Trabajo en Corvane.", "Corvane cerró y me quedé en la calle.", "Corvane"),
         ("J'habite à Vannes.", "On a quitté Vannes.", "Vannes"),
         ("我住在洛阳。", "洛阳的房子退租了。", "洛阳"),
+        ("I'm allergic to walnuts.", "So nuts can go back in.", "walnuts"),
+        ("Ich bin gegen Bienengift allergisch.", "Vergiss also das mit den Bienen.", "Bienengift"),
     ] {
         let memory = memory(builder());
         tell(&memory, Message::user(first)).await;

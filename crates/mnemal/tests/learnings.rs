@@ -314,6 +314,28 @@ async fn a_fact_that_is_over_ends_the_learning_of_the_same_words_which_holds_whe
 }
 
 #[tokio::test]
+async fn a_wish_ends_that_is_lifted_in_other_words_and_stays_where_another_thing_is_meant() {
+    for (wish, later, holds_still) in [
+        ("Please never use emojis.", "The smileys are fine again.", false),
+        ("Please end every answer with a question.", "The quizzing at the close can go now, thanks.", false),
+        ("Bitte antworte mir immer auf Englisch.", "Der Kurs ist vorbei, zurück zu Deutsch.", false),
+        ("Schreib bitte immer mit Emojis.", "Das mit den Smileys kann weg.", false),
+        ("Termina siempre con una pregunta.", "Lo de preguntar al final ya no hace falta.", false),
+        ("Please never use emojis.", "The tables are fine again.", true),
+        ("Please never use emojis.", "My sister says smileys are fine again.", true),
+        ("Please end every answer with a question.", "No need for a question today.", true),
+        ("Bitte antworte mir immer auf Englisch.", "Zurück zum Englischkurs am Montag!", true),
+    ] {
+        let memory = memory();
+        say(&memory, wish).await;
+        assert_eq!(holds(&memory).await.len(), 1, "{wish}");
+        say(&memory, later).await;
+        let still = holds(&memory).await.iter().any(|row| row.content.contains(wish.trim_end_matches('.')));
+        assert_eq!(still, holds_still, "{wish} {later}");
+    }
+}
+
+#[tokio::test]
 async fn a_note_without_a_key_is_put_away_and_taken_out_again() {
     let memory = memory();
     let _stored = memory.remember("The spare key hangs behind the boiler").await.unwrap();

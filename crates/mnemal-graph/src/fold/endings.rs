@@ -109,6 +109,9 @@ const FEWEST_SHARED: usize = 2;
 /// shorter words one character makes another thing, as in 咖啡 and 咖啡馆.
 const FEWEST_SIGNS: usize = 5;
 
+/// Fewest letters of a stem that can begin a compound. Source: own choice; shorter ones begin too many other words.
+const LEAST_PART: usize = 4;
+
 impl Fold {
     /// Returns the claims that an event ends for its speaker, whose facts must be loaded.
     pub(super) fn over(&self, reading: ExtractedEvent<'_>, pending: &PendingClaims) -> Vec<ResolvedClaim> {
@@ -247,11 +250,10 @@ impl Fold {
         let may_be = match (ending.scope, ending.side) {
             (EndingScope::Taste, EndedSide::Leave) => predicate == DISLIKED,
             (EndingScope::Taste, _) => LIKED.contains(&predicate),
-            (EndingScope::Own, EndedSide::Leave) => BORNE.contains(&predicate),
+            (EndingScope::Own | EndingScope::Any, EndedSide::Leave) => BORNE.contains(&predicate),
             (EndingScope::Own, _) => STATES.contains(&predicate) || LIKED.contains(&predicate),
             (EndingScope::Any, EndedSide::Either) => STATES.contains(&predicate),
             (EndingScope::Any, EndedSide::Do) => predicate == PETS,
-            (EndingScope::Any, EndedSide::Leave) => BORNE.contains(&predicate),
             (EndingScope::Work, EndedSide::Either) => PLACES.contains(&predicate) || predicate == DEADLINE,
             (scope, _) => kinds(scope).contains(&predicate),
         };
@@ -271,7 +273,10 @@ impl Fold {
         let is_exact = ending.scope == EndingScope::Own && LIKED.contains(&fact.predicate.as_str());
         let fits = |object: &str| {
             let words = analyzer.query_terms(&fold(object));
-            let is_within = |all: &[String], of: &[String]| all.iter().all(|word| of.contains(word));
+            let is_same = |one: &String, other: &String| one == other || is_part(ending, one, other);
+            let is_within = |all: &[String], of: &[String]| {
+                all.iter().all(|word| of.iter().any(|other| is_same(word, other)))
+            };
             // "I gave up the cello" names less than "play the cello".
             let is_nearly = words.len() == ended.len() + 1 && is_within(&ended, &words);
             let is_whole = !words.is_empty() && is_within(&words, &ended);
@@ -301,6 +306,12 @@ impl Fold {
             std::iter::once(entity.name.as_str()).chain(entity.names.iter().map(|name| name.text.as_str()))
         })
     }
+}
+
+/// Whether one of two stems begins a German compound with the other: "bienen", "bienengift".
+fn is_part(ending: &Ending, one: &str, other: &str) -> bool {
+    let begins = |long: &str, short: &str| short.chars().count() >= LEAST_PART && long.starts_with(short);
+    language_of(ending) == Language::German && (begins(one, other) || begins(other, one))
 }
 
 /// Whether what is borne again names the object by another word: "nuts are fine again" of an allergy to walnuts.
