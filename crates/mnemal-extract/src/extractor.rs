@@ -164,20 +164,23 @@ impl RuleExtractor {
     /// Returns what a turn of a few words puts right in the speaker's turn before: "No wait, Bruges." The new value's claims, and
     /// those of the old one as corrections.
     fn retold(&self, said: &NewEvent, utterance: &Utterance<'_>) -> Vec<ExtractedFact> {
-        let told = preceding_own(said, utterance)
-            .and_then(|(event, earlier)| self.retelling(said, (event, earlier), utterance.known));
-        told.map(|(_, facts)| facts).unwrap_or_default()
+        let Some((earlier, between)) = retold_turn(said, utterance.before.iter().rev()) else {
+            return Vec::new();
+        };
+        self.retelling(said, earlier, between, utterance.known).map(|(_, facts)| facts).unwrap_or_default()
     }
 
     /// Returns what a turn puts right in an earlier one of the same speaker, where that changes a claim.
     fn retelling(
         &self,
         said: &NewEvent,
-        (event, earlier): (&Event, &NewEvent),
+        event: &Event,
+        between: Option<&str>,
         known: &Gazetteer,
     ) -> Option<(Retelling, Vec<ExtractedFact>)> {
+        let earlier = event.body()?;
         let (turn, before) = (OwnWords::of_event(said), OwnWords::of_event(earlier));
-        let all = retellings(turn.as_str(), before.as_str());
+        let all = retellings(turn.as_str(), before.as_str(), between);
         if all.is_empty() || not_eligible(event, earlier).is_some() {
             return None;
         }
@@ -187,7 +190,7 @@ impl RuleExtractor {
             meant.facts
         };
         let was = read(earlier);
-        all.into_iter().take(MOST_RETELLINGS).find_map(|told| {
+        let meant = all.into_iter().take(MOST_RETELLINGS).filter_map(|told| {
             let now = read(&NewEvent { content: told.text.clone(), ..earlier.clone() });
             let lacks = |all: &[ExtractedFact], fact: &ExtractedFact| {
                 !all.iter().any(|one| states_the_same(one, fact))
@@ -201,7 +204,10 @@ impl RuleExtractor {
             let mut found: Vec<ExtractedFact> = asserted.map(|fact| never_so(fact.clone(), span)).collect();
             found.extend(new.into_iter().cloned().map(|fact| said_at(fact, span)));
             is_meant.then_some((told, found))
-        })
+        });
+        // Of two statements it is not known which was wrong.
+        let mut meant: Vec<_> = meant.collect();
+        if meant.len() == 1 { meant.pop() } else { None }
     }
 
     /// Returns the claims of the speaker's turn before as corrections, when this one begins with "Just kidding!".
@@ -240,15 +246,33 @@ fn preceding_message<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<&
     (is_said && !is_own && before.session == said.session).then_some(before.content.as_str())
 }
 
-/// Returns what a turn of a few words puts right in an earlier one of the same speaker: "No wait, Bruges."
+/// Returns what a turn of a few words puts right in the speaker's turn before: "No wait, Bruges." `before` are the events of the
+/// session before it, oldest first.
 ///
 /// `None` unless it changes what the earlier turn claims.
 #[must_use]
-pub fn retelling(said: &NewEvent, earlier: &Event) -> Option<Retelling> {
-    let turn = (earlier, earlier.body()?);
-    let is_own = matches!(turn.1.kind, EventKind::UserMessage) && turn.1.speaker == said.speaker;
-    let told = is_own.then(|| RuleExtractor::new().retelling(said, turn, &Gazetteer::default()))?;
-    told.map(|(told, _)| told)
+pub fn retelling(said: &NewEvent, before: &[&Event]) -> Option<Retelling> {
+    let (earlier, between) = retold_turn(said, before.iter().rev().copied())?;
+    let told = RuleExtractor::new().retelling(said, earlier, between, &Gazetteer::default())?;
+    Some(told.0)
+}
+
+/// Returns the speaker's own turn before, if at most one message of somebody else follows it, and that message.
+fn retold_turn<'e>(
+    said: &NewEvent,
+    mut newest_first: impl Iterator<Item = &'e Event>,
+) -> Option<(&'e Event, Option<&'e str>)> {
+    let is_own = |event: &Event| {
+        event
+            .body()
+            .is_some_and(|body| matches!(body.kind, EventKind::UserMessage) && body.speaker == said.speaker)
+    };
+    let last = newest_first.next()?;
+    if is_own(last) {
+        return Some((last, None));
+    }
+    let between = last.body()?.content.as_str();
+    newest_first.next().filter(|event| is_own(event)).map(|event| (event, Some(between)))
 }
 
 /// Returns the speaker's own turn before.

@@ -22,6 +22,8 @@ pub(crate) use turn::retellings;
 const REACH: usize = 8;
 /// Words of a value at most. Source: own choice; a longer phrase tells a story.
 const LONGEST: usize = 5;
+/// Words of a value at most that a marker of one word is enough for. Source: own choice, "in the north".
+const LONGEST_BARE: usize = 3;
 /// Letters of a word of a number at least. Source: own choice; shorter ones are articles in some languages.
 const NUMBER_WORD: usize = 3;
 
@@ -40,7 +42,8 @@ type Phrase = Vec<String>;
 #[derive(Debug, Default)]
 struct Markers {
     inside: HashMap<String, Vec<(Phrase, Strength)>>,
-    turn: HashMap<String, Vec<Phrase>>,
+    /// Before or behind the value of a turn of few words.
+    turn: HashMap<String, Vec<(Phrase, Strength)>>,
     slip: HashMap<String, Vec<Phrase>>,
     not: HashMap<String, Vec<Phrase>>,
     links: HashSet<String>,
@@ -66,9 +69,14 @@ impl Markers {
                     markers.inside.entry(first).or_default().push((phrase, strength));
                 }
             }
-            for (name, all) in
-                [("turn", &mut markers.turn), ("slip", &mut markers.slip), ("not", &mut markers.not)]
+            for (name, strength) in
+                [("explicit", Strength::Sure), ("shown", Strength::Clear), ("turn", Strength::Weak)]
             {
+                for (first, phrase) in phrases(section, name)? {
+                    markers.turn.entry(first).or_default().push((phrase, strength));
+                }
+            }
+            for (name, all) in [("slip", &mut markers.slip), ("not", &mut markers.not)] {
                 for (first, phrase) in phrases(section, name)? {
                     all.entry(first).or_default().push(phrase);
                 }
@@ -192,7 +200,14 @@ impl<'t> WordList<'t> {
             let start = if numbered > end && starts_alike { place.saturating_sub(1) } else { place };
             return (is_between_signs || strength > Strength::Weak || is_alike).then_some(start..end);
         }
-        if strength == Strength::Weak && !is_between_signs {
+        // Of a single word what follows may be another clause: ", no, London is too dear".
+        let is_loose = strength == Strength::Weak || strength == Strength::Sure && end == marker + 1;
+        let value_end = self.value_end(end);
+        let is_closed = self.is_parted(value_end) && value_end - end <= LONGEST_BARE;
+        if is_loose
+            && !(is_between_signs && is_closed)
+            && !(strength == Strength::Sure && is_between_signs && MARKERS.links.contains(self.word(end)))
+        {
             return None;
         }
         if MARKERS.links.contains(self.word(end)) {
@@ -267,6 +282,7 @@ mod tests {
                 "Ich lerne seit sechs Jahren Finnisch.",
             ),
             ("Meine Bank ist die Nordbank, ich korrigiere, die Südbank.", "Meine Bank ist die Südbank."),
+            ("Am Mittwoch, Quatsch, am Donnerstag kommt mein Vater.", "am Donnerstag kommt mein Vater."),
             ("Je chante ténor, qu'est-ce que je dis, baryton.", "Je chante baryton."),
             ("Vivo en Lugo, digo, en Orense.", "Vivo en Orense."),
             ("Moro em Faro, aliás, em Beja", "Moro em Beja"),
@@ -281,6 +297,12 @@ mod tests {
     fn what_only_sounds_so_is_kept() {
         for text in [
             "I live in Bern, sorry, I forgot to say.",
+            "Ich wohne in Kiel, nein, Hamburg war mir zu laut.",
+            "I live in Leeds (no, London is too dear).",
+            "I have a cat called Luna, er, Sirius is the neighbour's.",
+            "My mother lives in Bonn, er, my father in Trier.",
+            "Ich wohne in Essen, Quatsch mach ich da keinen.",
+            "I speak Dutch, sorry, English is fine too.",
             "I have a dog, no cat.",
             "I told him no. I told her yes.",
             "I love it, I mean, who doesn't?",

@@ -206,7 +206,7 @@ impl Ending {
         is_named
     }
 
-    /// Whether at least half of the words mean something that a wish names, and one of them by its sense: what is said of a wish
+    /// Whether more than half of the words mean something that a wish names, and one of them by its sense: what is said of a wish
     /// besides differs from what the wish says.
     fn names_most(&self, text: &str) -> bool {
         if self.senses.iter().all(WordSenses::is_empty) {
@@ -220,7 +220,7 @@ impl Ending {
         };
         let named =
             self.words.iter().zip(&self.senses).filter(|(word, own)| is_meant(own) || is_said(word)).count();
-        self.senses.iter().any(is_meant) && named * 2 >= self.words.len()
+        self.senses.iter().any(is_meant) && named * 2 > self.words.len()
     }
 
     /// Whether the words of a prohibition are all among those that name the ended thing.

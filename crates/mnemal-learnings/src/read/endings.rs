@@ -39,8 +39,7 @@ pub(super) fn of_ending(
 
 /// Returns the ending of what a turn of a few words puts right in the turn before: it was never so.
 pub(super) fn of_retelling(kept: &NewEvent, scene: &[&Event]) -> Result<Option<Ending>> {
-    let earlier = scene.iter().rev().find(|event| is_read(event));
-    let Some(told) = earlier.and_then(|earlier| retelling(kept, earlier)) else { return Ok(None) };
+    let Some(told) = retelling(kept, scene) else { return Ok(None) };
     let words: Vec<String> = fold(&told.old).split_whitespace().map(str::to_owned).collect();
     let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     let span = Span { start: place(told.new.start), end: place(told.new.end) };
