@@ -24,6 +24,10 @@ const REACH: usize = 8;
 const LONGEST: usize = 5;
 /// Words of a value at most that a marker of one word is enough for. Source: own choice, "in the north".
 const LONGEST_BARE: usize = 3;
+/// Markers in a row that count as one. Source: own choice, "no, wait, sorry".
+const MOST_MARKERS: usize = 3;
+/// Bytes of a text in which slips are looked for. Source: as of the texts that are read for claims.
+const MOST_BYTES: usize = 40_000;
 /// Letters of a word of a number at least. Source: own choice; shorter ones are articles in some languages.
 const NUMBER_WORD: usize = 3;
 
@@ -169,16 +173,19 @@ impl<'t> WordList<'t> {
         (at + 1..=self.words.len()).find(|end| self.is_parted(*end) || *end - at == LONGEST).unwrap_or(at)
     }
 
-    /// Returns the marker at a word, with its end: two in a row are one.
+    /// Returns the marker at a word, with its end; a few in a row are one: "no, let me see".
     fn marker(&self, at: usize) -> Option<(usize, Strength)> {
-        let phrases = MARKERS.inside.get(self.word(at))?;
-        let here = phrases.iter().filter(|(phrase, _)| stands(phrase, &self.words, at));
-        let (phrase, strength) = here.max_by_key(|(phrase, _)| phrase.len())?;
-        let end = at + phrase.len();
-        match self.marker(end).filter(|_| !self.is_apart(end)) {
-            Some((end, next)) => Some((end, next.max(*strength))),
-            None => Some((end, *strength)),
+        let phrase = |at: usize| {
+            let phrases = MARKERS.inside.get(self.word(at))?;
+            let here = phrases.iter().filter(|(phrase, _)| stands(phrase, &self.words, at));
+            here.map(|(phrase, strength)| (at + phrase.len(), *strength)).max()
+        };
+        let (mut end, mut strength) = phrase(at)?;
+        for _ in 1..MOST_MARKERS {
+            let Some((next, other)) = phrase(end).filter(|_| !self.is_apart(end)) else { break };
+            (end, strength) = (next, strength.max(other));
         }
+        Some((end, strength))
     }
 
     /// Returns the words that a marker takes back: a value before it, and the marker.
@@ -248,7 +255,7 @@ fn slips(text: &str) -> Vec<Range<usize>> {
 ///
 /// White space of the same length takes their place.
 pub(crate) fn without_slips(text: Cow<'_, str>) -> Cow<'_, str> {
-    let slips = slips(&text);
+    let slips = if text.len() > MOST_BYTES { Vec::new() } else { slips(&text) };
     if slips.is_empty() {
         return text;
     }
@@ -310,6 +317,7 @@ mod tests {
             "Ich mag Bern, nein, wirklich.",
             "Não gosto de Lisboa, não sei por quê.",
             "我不对花生过敏。",
+            "no no no no no no no no no no no no",
             "",
         ] {
             assert_eq!(kept(text), text);

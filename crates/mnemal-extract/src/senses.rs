@@ -23,6 +23,8 @@ const PACKS: [&str; 6] = [
 ];
 /// Fewest letters of a word that may begin another. Source: own choice; no pack has shorter ones.
 const SHORTEST: usize = 3;
+/// Letters behind them up to which a beginning is looked for. Source: own choice; no pack has longer ones.
+const LONGEST: usize = 24;
 
 /// A sense of a word. `is_kind` where the word names a kind of the thing: walnuts are nuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,7 +89,7 @@ impl Senses {
             // Of "l'escalier" the part behind the article counts.
             let word = fold(word.lower.rsplit_once('\'').map_or(&word.lower, |(_, behind)| behind));
             found.extend(self.of_word.get(&word).into_iter().flatten());
-            for (end, _) in word.char_indices().skip(SHORTEST) {
+            for (end, _) in word.char_indices().skip(SHORTEST).take(LONGEST) {
                 found
                     .extend(word.get(..end).and_then(|start| self.of_start.get(start)).into_iter().flatten());
             }
