@@ -75,6 +75,7 @@ const RULES: &[(&str, Rule)] = &[
     ("serialize", sites::derived_serialisation),
     ("ignored", sites::no_ignored_tests),
     ("sleep", sites::no_sleeping_tests),
+    ("tests", sites::tests_of_the_program),
     ("adr", decisions::adr_numbers_and_index),
     ("adr-length", decisions::adr_length),
     ("glossary", page_of_words),

@@ -317,13 +317,12 @@ async fn a_fact_that_is_over_ends_the_learning_of_the_same_words_which_holds_whe
 async fn a_wish_ends_that_is_lifted_in_other_words_and_stays_where_another_thing_is_meant() {
     for (wish, later, holds_still) in [
         ("Please never use emojis.", "The smileys are fine again.", false),
-        ("Please end every answer with a question.", "The quizzing at the close can go now, thanks.", false),
+        ("Always end your answers with a question.", "The quizzing at the close can go now, thanks.", false),
         ("Bitte antworte mir immer auf Englisch.", "Der Kurs ist vorbei, zurück zu Deutsch.", false),
         ("Schreib bitte immer mit Emojis.", "Das mit den Smileys kann weg.", false),
         ("Termina siempre con una pregunta.", "Lo de preguntar al final ya no hace falta.", false),
         ("Please never use emojis.", "The tables are fine again.", true),
-        ("Please never use emojis.", "My sister says smileys are fine again.", true),
-        ("Please end every answer with a question.", "No need for a question today.", true),
+        ("Always end your answers with a question.", "No need for a question today, thanks.", true),
         ("Bitte antworte mir immer auf Englisch.", "Zurück zum Englischkurs am Montag!", true),
     ] {
         let memory = memory();

@@ -106,6 +106,29 @@ pub(super) fn no_ignored_tests(tree: &Tree) -> Vec<Finding> {
     code(tree).flat_map(|file| lines_that(file, "a test runs and returns", switched)).collect()
 }
 
+/// Where a crate has one program of integration tests, each file of tests is a part of it, or it never runs.
+pub(super) fn tests_of_the_program(tree: &Tree) -> Vec<Finding> {
+    let mains = tree.files.iter().filter_map(|file| Some((file.path.strip_suffix("/main.rs")?, &file.text)));
+    let of_folder = |(folder, text): (&str, &String)| {
+        let folder = format!("{folder}/");
+        let manifest = format!("{}Cargo.toml", folder.trim_end_matches("tests/"));
+        let programs =
+            tree.files.iter().find(|file| file.path == manifest).map_or("", |file| file.text.as_str());
+        let is_lost = |file: &&SourceFile| {
+            let name = file.path.strip_prefix(&folder).and_then(|name| name.strip_suffix(".rs"));
+            name.is_some_and(|name| {
+                name != "main"
+                    && !name.contains('/')
+                    && !text.contains(&format!("mod {name};"))
+                    && !programs.contains(&format!("tests/{name}.rs"))
+            })
+        };
+        let lost = tree.files.iter().filter(is_lost);
+        lost.map(|file| Finding::at(&file.path, "no part of `tests/main.rs`")).collect::<Vec<_>>()
+    };
+    mains.filter(|(folder, _)| folder.ends_with("/tests")).flat_map(of_folder).collect()
+}
+
 /// No test waits for the clock on the wall; a test under tokio's paused time may move that time on.
 pub(super) fn no_sleeping_tests(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -131,6 +154,21 @@ fn lines_that(file: &SourceFile, message: &str, holds: impl Fn(&str) -> bool) ->
 mod tests {
     use super::*;
     use crate::tidy::tests::check;
+
+    #[test]
+    fn a_file_of_tests_that_no_program_has_is_found() {
+        let files = [
+            ("crates/a/Cargo.toml", "[[test]]\nname = \"own\"\npath = \"tests/own.rs\"\n"),
+            ("crates/a/tests/main.rs", "mod one;\n"),
+            ("crates/a/tests/one.rs", ""),
+            ("crates/a/tests/own.rs", ""),
+            ("crates/a/tests/two.rs", ""),
+            ("crates/a/tests/data/three.rs", ""),
+            ("crates/b/tests/four.rs", ""),
+        ];
+        let found = check(tests_of_the_program, &files);
+        assert_eq!(found, ["crates/a/tests/two.rs: no part of `tests/main.rs`"]);
+    }
 
     #[test]
     fn a_permit_issued_by_a_layer_is_found() {
