@@ -322,6 +322,7 @@ async fn a_wish_ends_that_is_lifted_in_other_words_and_stays_where_another_thing
         ("Schreib bitte immer mit Emojis.", "Das mit den Smileys kann weg.", false),
         ("Termina siempre con una pregunta.", "Lo de preguntar al final ya no hace falta.", false),
         ("Please never use emojis.", "The tables are fine again.", true),
+        ("Please never use emojis.", "My sister says smileys are fine again.", true),
         ("Always end your answers with a question.", "No need for a question today, thanks.", true),
         ("Bitte antworte mir immer auf Englisch.", "Zurück zum Englischkurs am Montag!", true),
     ] {

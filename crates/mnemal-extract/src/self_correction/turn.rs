@@ -46,7 +46,7 @@ struct Repair {
 
 /// Where a value may stand in an earlier text.
 #[derive(Clone, Debug, PartialEq)]
-struct Place {
+struct ValueSite {
     old: Range<usize>,
     new: Range<usize>,
     /// Share of equal letters, 1 where words beside the value are the same.
@@ -74,7 +74,7 @@ pub(crate) fn retellings(turn: &str, earlier: &str, between: Option<&str>) -> Ve
     if places.first().is_some_and(|first| first.likeness >= NEAR) {
         places.retain(|place| place.likeness >= NEAR);
     }
-    let told = |place: &Place| {
+    let told = |place: &ValueSite| {
         let (old, new) = (bytes(&before, &place.old)?, bytes(&said, &place.new)?);
         let mut text = earlier.to_owned();
         text.replace_range(old.clone(), turn.get(new.clone())?);
@@ -159,8 +159,8 @@ impl WordList<'_> {
     }
 
     /// Returns where in an earlier text the value may stand.
-    fn places(&self, repair: &Repair, before: &WordList<'_>) -> Vec<Place> {
-        let place = |old: Range<usize>, new: Range<usize>, likeness: f32| Place { old, new, likeness };
+    fn places(&self, repair: &Repair, before: &WordList<'_>) -> Vec<ValueSite> {
+        let place = |old: Range<usize>, new: Range<usize>, likeness: f32| ValueSite { old, new, likeness };
         if let Some(old) = &repair.old {
             let found = before.find(self, old).map(|old| place(old, repair.new.clone(), 1.0));
             return found.into_iter().collect();
@@ -205,7 +205,7 @@ impl WordList<'_> {
     }
 
     /// Returns the numbers that another may take the place of: those that count the same, or the only one.
-    fn numbers(&self, number: usize, before: &WordList<'_>) -> Vec<Place> {
+    fn numbers(&self, number: usize, before: &WordList<'_>) -> Vec<ValueSite> {
         let counts_the_same = |at: &usize| {
             let next = self.word(number + 1);
             !next.is_empty() && (before.word(at + 1) == next || before.word(at.wrapping_sub(1)) == next)
@@ -216,7 +216,7 @@ impl WordList<'_> {
         let found = if alike.is_empty() && all.len() == 1 { all } else { alike };
         found
             .into_iter()
-            .map(|at| Place { old: at..at + 1, new: number..number + 1, likeness: 1.0 })
+            .map(|at| ValueSite { old: at..at + 1, new: number..number + 1, likeness: 1.0 })
             .collect()
     }
 
