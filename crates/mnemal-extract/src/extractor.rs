@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use mnemal_core::{
-    Act, Decision, Event, EventKind, ExtractedFact, Extraction, Extractor, Gazetteer, Level, NewEvent,
-    Object, Producer, RuleId, Span, Subject, Support, Utterance, When, WorldTime, named_id,
+    Act, Decision, Event, EventId, EventKind, ExtractedFact, Extraction, Extractor, Gazetteer, Level,
+    NewEvent, Object, Producer, RuleId, Span, Subject, Support, Utterance, When, WorldTime, named_id,
 };
 use mnemal_text::sentences;
 
@@ -18,7 +18,7 @@ use crate::clause::AnalyzedSentence;
 use crate::dates::{Anchor, DateRules, TimeBias, TimeExpression};
 use crate::language::{Pack, language};
 use crate::names::mentions;
-use crate::self_correction::{Retelling, retellings};
+use crate::self_correction::{Repair, RepairedTurn};
 use crate::slips::without_admissions;
 use crate::word::Word;
 
@@ -50,7 +50,7 @@ const LEAST_LINE: usize = 12;
 const BYTES_A_SIGN: usize = 6;
 
 /// Places in an earlier turn that a value is tried at. Source: own choice; the likeliest come first.
-const MOST_RETELLINGS: usize = 8;
+const MOST_REPAIRS: usize = 8;
 
 /// The rule-based extractor.
 #[derive(Clone, Debug, Default)]
@@ -163,34 +163,31 @@ impl RuleExtractor {
 
     /// Returns what a turn of a few words puts right in the speaker's turn before: "No wait, Bruges." The new value's claims, and
     /// those of the old one as corrections.
-    fn retold(&self, said: &NewEvent, utterance: &Utterance<'_>) -> Vec<ExtractedFact> {
-        let Some((earlier, between)) = retold_turn(said, utterance.before.iter().rev()) else {
-            return Vec::new();
-        };
-        self.retelling(said, earlier, between, utterance.known).map(|(_, facts)| facts).unwrap_or_default()
+    fn repaired(&self, said: &NewEvent, utterance: &Utterance<'_>) -> Vec<ExtractedFact> {
+        let found = self.repair(said, utterance.before.iter().rev(), utterance.known);
+        found.map(|(_, _, facts)| facts).unwrap_or_default()
     }
 
-    /// Returns what a turn puts right in an earlier one of the same speaker, where that changes a claim.
-    fn retelling(
+    /// Returns the turn that a turn puts right, what it means now, and the claims that this changes.
+    fn repair<'e>(
         &self,
         said: &NewEvent,
-        event: &Event,
-        between: Option<&str>,
+        newest_first: impl Iterator<Item = &'e Event>,
         known: &Gazetteer,
-    ) -> Option<(Retelling, Vec<ExtractedFact>)> {
-        let earlier = event.body()?;
-        let (turn, before) = (OwnWords::of_event(said), OwnWords::of_event(earlier));
-        let all = retellings(turn.as_str(), before.as_str(), between);
-        if all.is_empty() || not_eligible(event, earlier).is_some() {
-            return None;
-        }
+    ) -> Option<(EventId, RepairedTurn, Vec<ExtractedFact>)> {
+        // Most turns are no repair, and then nothing before them is read.
+        let turn = OwnWords::of_event(said);
+        let repair = Repair::read(turn.as_str())?;
+        let (event, between) = turn_before(said, newest_first)?;
+        let earlier = event.body().filter(|earlier| not_eligible(event, earlier).is_none())?;
         let read = |said: &NewEvent| {
             let mut meant = Extraction { mentions: mentions(&said.content, known), ..Extraction::default() };
             self.facts(said, &event.echo, None, &mut meant);
             meant.facts
         };
-        let was = read(earlier);
-        let meant = all.into_iter().take(MOST_RETELLINGS).filter_map(|told| {
+        let meanings = repair.meanings(OwnWords::of_event(earlier).as_str(), between);
+        let was = if meanings.is_empty() { Vec::new() } else { read(earlier) };
+        let meant = meanings.into_iter().take(MOST_REPAIRS).filter_map(|told| {
             let now = read(&NewEvent { content: told.text.clone(), ..earlier.clone() });
             let lacks = |all: &[ExtractedFact], fact: &ExtractedFact| {
                 !all.iter().any(|one| states_the_same(one, fact))
@@ -203,7 +200,7 @@ impl RuleExtractor {
             let asserted = gone.into_iter().filter(|fact| fact.act == Act::Assert);
             let mut found: Vec<ExtractedFact> = asserted.map(|fact| never_so(fact.clone(), span)).collect();
             found.extend(new.into_iter().cloned().map(|fact| said_at(fact, span)));
-            is_meant.then_some((told, found))
+            is_meant.then_some((event.id, told, found))
         });
         // Of two statements it is not known which was wrong.
         let mut meant: Vec<_> = meant.collect();
@@ -212,7 +209,8 @@ impl RuleExtractor {
 
     /// Returns the claims of the speaker's turn before as corrections, when this one begins with "Just kidding!".
     fn taken_back(&self, said: &NewEvent, utterance: &Utterance<'_>) -> Vec<ExtractedFact> {
-        let own = preceding_own(said, utterance);
+        let own = utterance.before.iter().rev().find(|event| is_own(said, event));
+        let own = own.and_then(|event| Some((event, event.body()?)));
         let Some(((event, earlier), first)) = own.zip(sentences(&said.content).first().copied()) else {
             return Vec::new();
         };
@@ -246,42 +244,34 @@ fn preceding_message<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<&
     (is_said && !is_own && before.session == said.session).then_some(before.content.as_str())
 }
 
-/// Returns what a turn of a few words puts right in the speaker's turn before: "No wait, Bruges." `before` are the events of the
-/// session before it, oldest first.
+/// Returns what a turn of a few words puts right in the speaker's turn before, and which turn that is: "No wait, Bruges." `before`
+/// are the events of the session before it, oldest first.
 ///
 /// `None` unless it changes what the earlier turn claims.
 #[must_use]
-pub fn retelling(said: &NewEvent, before: &[&Event]) -> Option<Retelling> {
-    let (earlier, between) = retold_turn(said, before.iter().rev().copied())?;
-    let told = RuleExtractor::new().retelling(said, earlier, between, &Gazetteer::default())?;
-    Some(told.0)
+pub fn repaired_turn(said: &NewEvent, before: &[&Event]) -> Option<(EventId, RepairedTurn)> {
+    let found = RuleExtractor::new().repair(said, before.iter().rev().copied(), &Gazetteer::default());
+    found.map(|(event, repaired, _)| (event, repaired))
+}
+
+/// Whether the speaker of a turn said another one, too.
+fn is_own(said: &NewEvent, event: &Event) -> bool {
+    let is_own =
+        |body: &NewEvent| matches!(body.kind, EventKind::UserMessage) && body.speaker == said.speaker;
+    event.body().is_some_and(is_own)
 }
 
 /// Returns the speaker's own turn before, if at most one message of somebody else follows it, and that message.
-fn retold_turn<'e>(
+fn turn_before<'e>(
     said: &NewEvent,
     mut newest_first: impl Iterator<Item = &'e Event>,
 ) -> Option<(&'e Event, Option<&'e str>)> {
-    let is_own = |event: &Event| {
-        event
-            .body()
-            .is_some_and(|body| matches!(body.kind, EventKind::UserMessage) && body.speaker == said.speaker)
-    };
     let last = newest_first.next()?;
-    if is_own(last) {
+    if is_own(said, last) {
         return Some((last, None));
     }
     let between = last.body()?.content.as_str();
-    newest_first.next().filter(|event| is_own(event)).map(|event| (event, Some(between)))
-}
-
-/// Returns the speaker's own turn before.
-fn preceding_own<'u>(said: &NewEvent, utterance: &Utterance<'u>) -> Option<(&'u Event, &'u NewEvent)> {
-    utterance.before.iter().rev().find_map(|event| {
-        let earlier = event.body()?;
-        let is_own = matches!(earlier.kind, EventKind::UserMessage) && earlier.speaker == said.speaker;
-        is_own.then_some((event, earlier))
-    })
+    newest_first.next().filter(|event| is_own(said, event)).map(|event| (event, Some(between)))
 }
 
 /// Whether two claims say the same, whatever their words.
@@ -335,7 +325,7 @@ impl Extractor for RuleExtractor {
             self.facts(said, &utterance.event.echo, preceding_message(said, utterance), &mut extraction);
             if !self.disabled.contains(Support::correction_rule()) {
                 extraction.facts.extend(self.taken_back(said, utterance));
-                extraction.facts.extend(self.retold(said, utterance));
+                extraction.facts.extend(self.repaired(said, utterance));
             }
         }
         extraction

@@ -47,7 +47,7 @@ pub use authorship::{
 };
 pub use claim_gate::admit;
 pub use dates::{Anchor, DateRules, PackLine, TimeBias, TimeExpression, dates, number};
-pub use extractor::{RuleExtractor, is_role_word, retelling};
+pub use extractor::{RuleExtractor, is_role_word, repaired_turn};
 pub use feedback::{
     Aspect, Feedback, FeedbackAct, FeedbackExample, Irritation, Polarity, Turn, feedback, feedback_examples,
     feedback_signals, is_slot_change, is_weighed_wish, only_states, requires_user_permission, wish_slot,
@@ -57,8 +57,8 @@ pub use gates::{Gates, gates};
 pub use label::{SpeakerLabel, speaker_label, speaker_voice};
 pub use language::{Tier, by_script, language};
 pub use lifecycle::{
-    Duration, EndedSide, Ending, EndingScope, Form, FormPart, FormWish, denies, duration, endings, form_wish,
-    form_wish_behind, joined_parts, subject_words,
+    Duration, EndedSide, Ending, EndingScope, Form, FormPart, FormWish, begins_compound, denies, duration,
+    endings, form_wish, form_wish_behind, joined_parts, subject_words,
 };
 pub use names::{NameList, clean_name, mentions, name_lists};
 pub use notes::{Note, NoteKind, preference_notes};
@@ -68,7 +68,7 @@ pub use question::{Question, Wh, question};
 pub use question_lexicon::{QuestionWords, question_words};
 pub use screen::{SCREEN_RULES, screen};
 pub use secrets::{Mode, REDACTOR_VERSION, Redaction, SecretMatch, SecretRules};
-pub use self_correction::Retelling;
+pub use self_correction::RepairedTurn;
 pub use senses::WordSenses;
 pub use slips::admits_slip;
 pub use text_summary::{ImportanceCue, TextSummary, summarize_text};

@@ -350,6 +350,16 @@ pub fn subject_words(statement: &str) -> Vec<String> {
     pack_of(statement).map(|pack| pack.subject_words(statement)).unwrap_or_default()
 }
 
+/// Fewest letters of a stem that can begin a compound. Source: own choice; shorter ones begin too many other words.
+const LEAST_PART: usize = 4;
+
+/// Whether one of two stems begins a compound with the other, which German writes as one word: "bienen", "bienengift".
+#[must_use]
+pub fn begins_compound(one: &str, other: &str, language: Language) -> bool {
+    let begins = |long: &str, short: &str| short.chars().count() >= LEAST_PART && long.starts_with(short);
+    language == Language::German && (begins(one, other) || begins(other, one))
+}
+
 /// Returns the coordinated parts of a name or statement: the cello, the flute. A language without a pack joins nothing.
 #[must_use]
 pub fn joined_parts(text: &str, language: Language) -> Vec<&str> {

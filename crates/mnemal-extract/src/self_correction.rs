@@ -15,8 +15,8 @@ use crate::dates::number;
 use crate::section::{PackFile, Section};
 use crate::word::{Word, is_sign, words};
 
-pub use turn::Retelling;
-pub(crate) use turn::retellings;
+pub(crate) use turn::Repair;
+pub use turn::RepairedTurn;
 
 /// Words before a marker among which the value stands. Source: own choice; what is farther away is another clause.
 const REACH: usize = 8;
@@ -31,15 +31,18 @@ const MOST_BYTES: usize = 40_000;
 /// Letters of a word of a number at least. Source: own choice; shorter ones are articles in some languages.
 const NUMBER_WORD: usize = 3;
 
-/// What a marker needs around it.
+/// How clearly a marker takes something back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
+    /// As one word of other senses: "no", "sorry".
     Weak,
+    /// As a phrase that mostly does: "I mean", "no wait".
     Clear,
+    /// As what says nothing else: "correction", "typo".
     Sure,
 }
 
-/// A phrase with its place in the pack.
+/// The words of a marker.
 type Phrase = Vec<String>;
 
 /// The markers of all languages, by their first words.
@@ -54,7 +57,7 @@ struct Markers {
 }
 
 static MARKERS: LazyLock<Markers> =
-    LazyLock::new(|| Markers::read(include_str!("../packs/repairs.toml")).unwrap_or_default());
+    LazyLock::new(|| Markers::read(include_str!("../packs/repairs.toml")).expect("a test reads the pack"));
 
 impl Markers {
     /// Reads the pack.

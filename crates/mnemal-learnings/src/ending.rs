@@ -1,7 +1,11 @@
 //! Endings: rows from user messages that end other rows and are never active themselves.
 
-use mnemal_core::{EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Stance, Timestamp};
-use mnemal_extract::{EndedSide, EndingScope, WordSenses, denies, joined_parts, subject_words};
+use mnemal_core::{
+    EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Stance, Support, Timestamp,
+};
+use mnemal_extract::{
+    EndedSide, EndingScope, WordSenses, begins_compound, denies, joined_parts, subject_words,
+};
 use mnemal_text::{Analyzer, Language, fold};
 
 use crate::read::{LEARNED, TASTE, is_own};
@@ -19,8 +23,6 @@ const FEWEST: usize = 2;
 /// Common letters of two words of one root: allergy, allergic. Source: own choice.
 const ROOT: usize = 6;
 
-/// Least letters of a stem that can begin a compound. Source: own choice; shorter ones begin too many other words.
-const PART: usize = 4;
 /// Signs that part a statement.
 const PARTS: [char; 9] = [',', ';', '.', '!', ':', '，', '。', '；', '！'];
 
@@ -40,6 +42,8 @@ pub(crate) struct Ending {
     side: EndedSide,
     /// Folded words that name the ended thing; for an ending of the previous wish, the event of that wish.
     words: Vec<String>,
+    /// The message that it puts right, of which alone something ends.
+    repaired: Option<String>,
     /// The senses of each of these words.
     senses: Vec<WordSenses>,
     /// Whether the words say more than the name of the ended thing.
@@ -71,6 +75,12 @@ fn person(row: &Learning) -> Person {
 impl Ending {
     /// Parses a row that ends others.
     pub(crate) fn of(row: &Learning) -> Option<Self> {
+        let is_repair =
+            row.signal.as_ref().is_some_and(|signal| signal.rule.as_str() == Support::correction_rule());
+        let (words, repaired) = match row.topics.split_last() {
+            Some((event, words)) if is_repair => (words, Some(event.clone())),
+            _ => (row.topics.as_slice(), None),
+        };
         let tag = |place: usize| row.tags.get(place).map(mnemal_core::Tag::as_str).unwrap_or_default();
         Some(Self {
             id: row.id,
@@ -81,8 +91,9 @@ impl Ending {
             person: person(row),
             scope: EndingScope::from_name(tag(1)).filter(|_| is_ending(row))?,
             side: EndedSide::from_name(tag(2))?,
-            words: row.topics.clone(),
-            senses: row.topics.iter().map(|word| WordSenses::of(word)).collect(),
+            words: words.to_vec(),
+            repaired,
+            senses: words.iter().map(|word| WordSenses::of(word)).collect(),
             is_among: tag(3) == AMONG,
             language: Language::guess(&row.content),
         })
@@ -114,6 +125,10 @@ impl Ending {
     fn is_about(&self, row: &Learning) -> bool {
         let is_of_event = |event: EventId| row.sources.iter().any(|source| source.event == event);
         if self.event.is_some_and(is_of_event) {
+            return false;
+        }
+        let rests_on = |event: &String| row.sources.iter().any(|source| source.event.to_string() == *event);
+        if !self.repaired.as_ref().is_none_or(rests_on) {
             return false;
         }
         if self.scope == EndingScope::Last {
@@ -233,9 +248,7 @@ impl Ending {
 
     /// Whether two stems name the same; in German a compound begins with the thing: "bienen", "bienengift".
     fn is_same(&self, one: &str, other: &str) -> bool {
-        let is_compound = |long: &str, short: &str| short.chars().count() >= PART && long.starts_with(short);
-        let joins = self.language == Language::German && (is_compound(one, other) || is_compound(other, one));
-        joins || is_same_word(one, other)
+        begins_compound(one, other, self.language) || is_same_word(one, other)
     }
 
     fn stems(&self, text: &str) -> Vec<String> {

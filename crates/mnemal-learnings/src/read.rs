@@ -93,7 +93,7 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
     let found: Result<Vec<Option<Learning>>> =
         found.into_iter().map(|row| validity::set_validity(row, kept, &words)).collect();
     let mut found: Vec<Learning> = found?.into_iter().flatten().collect();
-    for ending in endings.iter().chain(&endings::of_retelling(kept, &scene)?) {
+    for ending in endings.iter().chain(&endings::of_repair(kept, &scene)?) {
         found.extend(endings::of_ending(event, kept, ending, &scene)?);
     }
     for (place, row) in (0..).zip(&mut found) {

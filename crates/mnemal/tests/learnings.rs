@@ -314,6 +314,18 @@ async fn a_fact_that_is_over_ends_the_learning_of_the_same_words_which_holds_whe
 }
 
 #[tokio::test]
+async fn a_slip_ends_only_what_the_turn_before_said() {
+    let memory = memory();
+    say(&memory, "I avoid cashews in cakes.").await;
+    let earlier = holds(&memory).await;
+    assert_eq!(earlier.len(), 1);
+    say(&memory, "I'm allergic to cashews.").await;
+    assert_eq!(holds(&memory).await.len(), 2);
+    say(&memory, "pistachios i mean").await;
+    assert_eq!(holds(&memory).await, earlier);
+}
+
+#[tokio::test]
 async fn a_wish_ends_that_is_lifted_in_other_words_and_stays_where_another_thing_is_meant() {
     for (wish, later, holds_still) in [
         ("Please never use emojis.", "The smileys are fine again.", false),

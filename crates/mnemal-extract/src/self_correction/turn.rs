@@ -24,7 +24,7 @@ const STAR: char = '*';
 
 /// An earlier text as its speaker meant it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Retelling {
+pub struct RepairedTurn {
     /// The earlier text with the new value.
     pub text: String,
     /// The earlier value.
@@ -33,9 +33,16 @@ pub struct Retelling {
     pub new: Range<usize>,
 }
 
-/// A new value with what the turn says about the old one.
+/// A turn of a few words that gives a new value, with what it says about the old one.
+#[derive(Debug)]
+pub(crate) struct Repair<'t> {
+    said: WordList<'t>,
+    value: NewValue,
+}
+
+/// A new value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Repair {
+struct NewValue {
     /// Words of the new value.
     new: Range<usize>,
     /// Words of the old value, if the turn names it.
@@ -53,34 +60,36 @@ struct ValueSite {
     likeness: f32,
 }
 
-/// Returns what an earlier text of the same speaker may mean after a turn; nothing for a turn that is no correction in a few
-/// words. `between` is what somebody else said since.
-pub(crate) fn retellings(turn: &str, earlier: &str, between: Option<&str>) -> Vec<Retelling> {
-    if turn.len() > MOST_BYTES {
-        return Vec::new();
+impl<'t> Repair<'t> {
+    /// Reads a turn; `None` if it is no correction in a few words.
+    pub(crate) fn read(turn: &'t str) -> Option<Self> {
+        let said = (turn.len() <= MOST_BYTES).then(|| WordList::of(turn))?;
+        let value = said.new_value()?;
+        Some(Self { said, value })
     }
-    let said = WordList::of(turn);
-    let Some(repair) = said.repair() else { return Vec::new() };
-    // What follows a question is an answer, unless it says that it is none.
-    if between.is_some_and(|text| text.contains(['?', '？'])) && repair.strength < Strength::Sure {
-        return Vec::new();
+
+    /// Returns what an earlier text of the same speaker may mean after the turn, likeliest first. `between` is what somebody else
+    /// said since.
+    pub(crate) fn meanings(&self, earlier: &str, between: Option<&str>) -> Vec<RepairedTurn> {
+        let strength = self.value.strength;
+        // What follows a question is an answer, unless it says that it is none.
+        if between.is_some_and(|text| text.contains(['?', '？'])) && strength < Strength::Sure {
+            return Vec::new();
+        }
+        let before = WordList::of(earlier);
+        let mut places = self.said.places(&self.value, &before);
+        places.sort_by(|one, other| other.likeness.total_cmp(&one.likeness));
+        if strength == Strength::Weak || places.first().is_some_and(|first| first.likeness >= NEAR) {
+            places.retain(|place| place.likeness >= NEAR);
+        }
+        let repaired = |place: &ValueSite| {
+            let (old, new) = (bytes(&before, &place.old)?, bytes(&self.said, &place.new)?);
+            let mut text = earlier.to_owned();
+            text.replace_range(old.clone(), self.said.text.get(new.clone())?);
+            Some(RepairedTurn { text, old: earlier.get(old)?.to_owned(), new })
+        };
+        places.iter().filter_map(repaired).filter(|repaired| repaired.text != earlier).collect()
     }
-    let before = WordList::of(earlier);
-    let mut places = said.places(&repair, &before);
-    places.sort_by(|one, other| other.likeness.total_cmp(&one.likeness));
-    if repair.strength == Strength::Weak {
-        places.retain(|place| place.likeness >= NEAR);
-    }
-    if places.first().is_some_and(|first| first.likeness >= NEAR) {
-        places.retain(|place| place.likeness >= NEAR);
-    }
-    let told = |place: &ValueSite| {
-        let (old, new) = (bytes(&before, &place.old)?, bytes(&said, &place.new)?);
-        let mut text = earlier.to_owned();
-        text.replace_range(old.clone(), turn.get(new.clone())?);
-        Some(Retelling { text, old: earlier.get(old)?.to_owned(), new })
-    };
-    places.iter().filter_map(told).filter(|told| told.text != earlier).collect()
 }
 
 fn bytes(of: &WordList<'_>, words: &Range<usize>) -> Option<Range<usize>> {
@@ -90,7 +99,7 @@ fn bytes(of: &WordList<'_>, words: &Range<usize>) -> Option<Range<usize>> {
 
 impl WordList<'_> {
     /// Reads a turn that gives a value and says that another was wrong.
-    fn repair(&self) -> Option<Repair> {
+    fn new_value(&self) -> Option<NewValue> {
         let all = self.words.len();
         // Who asks puts nothing right: "Wait, is Bruges farther south?"
         if all == 0 || all > MOST_WORDS || self.text.contains(['?', '？']) {
@@ -132,7 +141,7 @@ impl WordList<'_> {
             // A value that a sentence goes on about is its subject: "Wait, Bruges is where my sister lives."
             return None;
         }
-        strength.filter(|_| at < end).map(|strength| Repair { new: at..end, old, strength })
+        strength.filter(|_| at < end).map(|strength| NewValue { new: at..end, old, strength })
     }
 
     /// Returns the longest marker at a word, with its length.
@@ -159,20 +168,20 @@ impl WordList<'_> {
     }
 
     /// Returns where in an earlier text the value may stand.
-    fn places(&self, repair: &Repair, before: &WordList<'_>) -> Vec<ValueSite> {
+    fn places(&self, value: &NewValue, before: &WordList<'_>) -> Vec<ValueSite> {
         let place = |old: Range<usize>, new: Range<usize>, likeness: f32| ValueSite { old, new, likeness };
-        if let Some(old) = &repair.old {
-            let found = before.find(self, old).map(|old| place(old, repair.new.clone(), 1.0));
+        if let Some(old) = &value.old {
+            let found = before.find(self, old).map(|old| place(old, value.new.clone(), 1.0));
             return found.into_iter().collect();
         }
-        if let Some(number) = repair.new.clone().find(|at| self.is_number(*at)) {
+        if let Some(number) = value.new.clone().find(|at| self.is_number(*at)) {
             return self.numbers(number, before);
         }
         let is_link = |words: &WordList<'_>, at: usize| MARKERS.links.contains(words.word(at));
-        let begins = is_link(self, repair.new.start) && repair.new.len() > 1;
-        let new = if begins { repair.new.start + 1..repair.new.end } else { repair.new.clone() };
+        let begins = is_link(self, value.new.start) && value.new.len() > 1;
+        let new = if begins { value.new.start + 1..value.new.end } else { value.new.clone() };
         let links =
-            (0..before.words.len()).filter(|at| begins && before.word(*at) == self.word(repair.new.start));
+            (0..before.words.len()).filter(|at| begins && before.word(*at) == self.word(value.new.start));
         // "In the file" takes the place of no town.
         let is_alike =
             |old: &Range<usize>| !old.is_empty() && is_link(before, old.start) == is_link(self, new.start);
@@ -197,7 +206,7 @@ impl WordList<'_> {
             while new.len() > 1 && before.is_name(at) && before.is_name(end) && !before.is_parted(end) {
                 end += 1;
             }
-            let likeness = self.likeness(repair, &new, before, &(at..end));
+            let likeness = self.likeness(value, &new, before, &(at..end));
             places.extend(likeness.map(|likeness| place(at..end, new.clone(), likeness)));
             at = end;
         }
@@ -245,7 +254,7 @@ impl WordList<'_> {
     /// Returns how likely a value stands in place of words of an earlier text; `None` where it cannot.
     fn likeness(
         &self,
-        repair: &Repair,
+        value: &NewValue,
         new: &Range<usize>,
         before: &WordList<'_>,
         old: &Range<usize>,
@@ -262,7 +271,7 @@ impl WordList<'_> {
         let are_names = self.is_name(new.start) && before.is_name(old.start);
         // A star is for one word of the earlier turn.
         let is_near = likeness >= if self.has_star(new.start, new.end) { NEAR_BY_STAR } else { NEAR };
-        let is_meant = is_near || are_names && repair.strength > Strength::Weak;
+        let is_meant = is_near || are_names && value.strength > Strength::Weak;
         is_meant.then(|| if is_near { likeness.max(NEAR) } else { likeness })
     }
 }
@@ -283,7 +292,7 @@ mod tests {
     use super::*;
 
     fn first(turn: &str, earlier: &str) -> Option<String> {
-        retellings(turn, earlier, None).into_iter().next().map(|told| told.text)
+        Repair::read(turn)?.meanings(earlier, None).into_iter().next().map(|repaired| repaired.text)
     }
 
     #[test]
@@ -313,7 +322,8 @@ mod tests {
 
     #[test]
     fn an_answer_to_a_question_puts_nothing_right_unless_it_says_so() {
-        let told = |turn, between| retellings(turn, "I live in Ghent.", Some(between)).len();
+        let told =
+            |turn, between| Repair::read(turn).unwrap().meanings("I live in Ghent.", Some(between)).len();
         assert_eq!(told("No wait, in Bruges.", "Shall I look for hotels in Antwerp?"), 0);
         assert_eq!(told("No, Bruges.", "I found hotels in Antwerp."), 0);
         assert_eq!(told("sorry, typo: Bruges", "Shall I look for hotels in Antwerp?"), 1);
@@ -321,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_puts_nothing_right_retells_nothing() {
+    fn what_puts_nothing_right_is_no_repair() {
         for (earlier, turn) in [
             ("I'm a vet in Shrewsbury.", "And what about Leeds?"),
             (

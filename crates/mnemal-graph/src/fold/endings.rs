@@ -2,7 +2,7 @@
 //! the death of a pet that was named once.
 
 use mnemal_core::{Act, Confidence, EntityId, EventId, Fact, Source, Span, Support, Value, WorldTime};
-use mnemal_extract::{EndedSide, Ending, EndingScope, WordSenses, joined_parts};
+use mnemal_extract::{EndedSide, Ending, EndingScope, WordSenses, begins_compound, joined_parts};
 use mnemal_text::{Analyzer, Language, fold};
 
 use super::{ExtractedEvent, Fold, PendingClaims, ResolvedClaim};
@@ -108,9 +108,6 @@ const FEWEST_SHARED: usize = 2;
 /// Fewest characters of an object in a script without spaces that may lack its last character. Source: own choice; in
 /// shorter words one character makes another thing, as in 咖啡 and 咖啡馆.
 const FEWEST_SIGNS: usize = 5;
-
-/// Fewest letters of a stem that can begin a compound. Source: own choice; shorter ones begin too many other words.
-const LEAST_PART: usize = 4;
 
 impl Fold {
     /// Returns the claims that an event ends for its speaker, whose facts must be loaded.
@@ -273,7 +270,9 @@ impl Fold {
         let is_exact = ending.scope == EndingScope::Own && LIKED.contains(&fact.predicate.as_str());
         let fits = |object: &str| {
             let words = analyzer.query_terms(&fold(object));
-            let is_same = |one: &String, other: &String| one == other || is_part(ending, one, other);
+            let is_same = |one: &String, other: &String| {
+                one == other || begins_compound(one, other, language_of(ending))
+            };
             let is_within = |all: &[String], of: &[String]| {
                 all.iter().all(|word| of.iter().any(|other| is_same(word, other)))
             };
@@ -308,18 +307,11 @@ impl Fold {
     }
 }
 
-/// Whether one of two stems begins a German compound with the other: "bienen", "bienengift".
-fn is_part(ending: &Ending, one: &str, other: &str) -> bool {
-    let begins = |long: &str, short: &str| short.chars().count() >= LEAST_PART && long.starts_with(short);
-    language_of(ending) == Language::German && (begins(one, other) || begins(other, one))
-}
-
-/// Whether what is borne again names the object by another word: "nuts are fine again" of an allergy to walnuts.
+/// Whether most words of what is borne again name the object by another word: "nuts are fine again" of an allergy to walnuts.
 fn means(ending: &Ending, object: &str) -> bool {
     let object = WordSenses::of(object);
-    ending.side == EndedSide::Leave
-        && !object.is_empty()
-        && ending.words.iter().any(|word| WordSenses::of(word).mean(&object))
+    let named = || ending.words.iter().filter(|word| WordSenses::of(word).mean(&object)).count();
+    ending.side == EndedSide::Leave && !object.is_empty() && named() * 2 > ending.words.len()
 }
 
 /// Returns the predicates that can end in a scope that covers facts only.

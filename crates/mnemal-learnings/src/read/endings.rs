@@ -4,7 +4,7 @@ use mnemal_core::{
     Category, Event, EventId, Learning, NewEvent, NoteKey, Producer, Result, RuleId, Span, Stance, Support,
     Tag, derived_id,
 };
-use mnemal_extract::{EndedSide, Ending, EndingScope, NoteKind, retelling};
+use mnemal_extract::{EndedSide, Ending, EndingScope, NoteKind, repaired_turn};
 use mnemal_text::fold;
 
 use super::{is_read, meets, row, topic_key};
@@ -37,10 +37,12 @@ pub(super) fn of_ending(
     Ok(Some(row))
 }
 
-/// Returns the ending of what a turn of a few words puts right in the turn before: it was never so.
-pub(super) fn of_retelling(kept: &NewEvent, scene: &[&Event]) -> Result<Option<Ending>> {
-    let Some(told) = retelling(kept, scene) else { return Ok(None) };
-    let words: Vec<String> = fold(&told.old).split_whitespace().map(str::to_owned).collect();
+/// Returns the ending of what a turn of a few words puts right in the turn before: it was never so. Its last word is the id of that
+/// turn.
+pub(super) fn of_repair(kept: &NewEvent, scene: &[&Event]) -> Result<Option<Ending>> {
+    let Some((event, told)) = repaired_turn(kept, scene) else { return Ok(None) };
+    let old = fold(&told.old);
+    let words = old.split_whitespace().map(str::to_owned).chain([event.to_string()]).collect();
     let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     let span = Span { start: place(told.new.start), end: place(told.new.end) };
     Ok(Some(Ending {
