@@ -176,6 +176,9 @@ impl RuleExtractor {
         known: &Gazetteer,
     ) -> Option<(EventId, RepairedTurn, Vec<ExtractedFact>)> {
         // Most turns are no repair, and then nothing before them is read.
+        if said.content.len() > Repair::MOST_BYTES {
+            return None;
+        }
         let turn = OwnWords::of_event(said);
         let repair = Repair::read(turn.as_str())?;
         let (event, between) = turn_before(said, newest_first)?;

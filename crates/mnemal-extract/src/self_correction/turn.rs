@@ -11,8 +11,6 @@ const MOST_WORDS: usize = 14;
 /// Share of equal letters at the start and the end of two spellings of one name. Source: own choice: Halden and Holden, Lincoln
 /// and Leicester are near, Oboe and Ghent are not.
 const NEAR: f32 = 0.4;
-/// Bytes of such a turn at most. Source: own choice; so many words are shorter.
-const MOST_BYTES: usize = 200;
 /// Words behind the value in the same clause at most. Source: own choice, "with an o".
 const LONGEST_REST: usize = 3;
 /// The same of a word with a star. Source: own choice: Octavia and Fabia are near, Ghent and important are not.
@@ -61,9 +59,12 @@ struct ValueSite {
 }
 
 impl<'t> Repair<'t> {
+    /// Bytes of such a turn at most. Source: own choice; so many words are shorter.
+    pub(crate) const MOST_BYTES: usize = 200;
+
     /// Reads a turn; `None` if it is no correction in a few words.
     pub(crate) fn read(turn: &'t str) -> Option<Self> {
-        let said = (turn.len() <= MOST_BYTES).then(|| WordList::of(turn))?;
+        let said = (turn.len() <= Self::MOST_BYTES).then(|| WordList::of(turn))?;
         let value = said.new_value()?;
         Some(Self { said, value })
     }
