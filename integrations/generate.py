@@ -126,7 +126,7 @@ def python_method(one, prefix, wait):
         else:
             optional.append(f"{safe(name)}: {kind if kind.endswith('None') else kind + ' | None'} = None")
     if one.body_type and one.body_type != "application/json":
-        required.append("lines: str")
+        required.append("lines: str | bytes")
     for parameter in one.query:
         kind = python_type(parameter["schema"]).removesuffix(" | None")
         optional.append(f"{safe(parameter['name'])}: {kind} | None = None")
@@ -192,7 +192,7 @@ def typescript_method(one):
         mark = "" if name in one.required else "?"
         fields.append(f"{name}{mark}: {typescript_type(schema)}")
     if one.body_type and one.body_type != "application/json":
-        fields.append("lines: string")
+        fields.append("lines: string | Blob")
     for parameter in one.query:
         kind = typescript_type(parameter["schema"]).removesuffix(" | null")
         fields.append(f"{parameter['name']}?: {kind}")
@@ -233,7 +233,7 @@ def typescript(document):
         "export interface Options {",
         "  query?: Record<string, unknown>;",
         "  body?: Record<string, unknown>;",
-        "  lines?: [string, string];",
+        "  lines?: [string | Blob, string];",
         "  idempotencyKey?: string | undefined;",
         "  asText?: boolean;",
         "}",

@@ -30,24 +30,53 @@ class Api extends Operations {
     const headers: Record<string, string> = { accept: 'application/json' };
     if (ZONE) headers['time-zone'] = ZONE;
     if (options.idempotencyKey) headers['idempotency-key'] = options.idempotencyKey;
-    let body: string | undefined;
+    let body: string | Blob | undefined;
     if (options.lines) [body, headers['content-type']] = options.lines;
     else if (options.body) [body, headers['content-type']] = [JSON.stringify(options.body), 'application/json'];
     const search = query.size > 0 ? `?${query}` : '';
-    let response: Response;
+    let answer: Answer;
     try {
-      response = await fetch(path + search, { method, headers, ...(body === undefined ? {} : { body }) });
+      answer = await (options.lines ? sent : fetched)(method, path + search, headers, body);
     } catch {
       throw new Refusal(0, 'unreachable', 'The server does not answer.', 'Is `mnemal serve` still running?');
     }
-    const text = await response.text();
-    if (!response.ok) {
-      const refusal = parseRefusal(response.status, text);
+    const { status, text } = answer;
+    if (status < 200 || status > 299) {
+      const refusal = parseRefusal(status, text);
       if (refusal.status === 401) window.dispatchEvent(new Event(LOGGED_OUT));
       throw refusal;
     }
     return (options.asText ? text : JSON.parse(text)) as T;
   }
+}
+
+/** An answer of the server. */
+interface Answer {
+  status: number;
+  text: string;
+}
+
+async function fetched(method: string, path: string, headers: Record<string, string>, body?: string | Blob): Promise<Answer> {
+  const response = await fetch(path, { method, headers, ...(body === undefined ? {} : { body }) });
+  return { status: response.status, text: await response.text() };
+}
+
+/** The event of the window by which a long request says which part of it was sent. */
+export const SENT = 'mnemal-sent';
+
+/** Sends a long body, and says how far it is: `fetch` cannot. */
+function sent(method: string, path: string, headers: Record<string, string>, body?: string | Blob): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, path);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    const tell = (part: number) => window.dispatchEvent(new CustomEvent(SENT, { detail: part }));
+    request.upload.onprogress = ({ loaded, total }) => tell(total > 0 ? loaded / total : 1);
+    request.upload.onload = () => tell(1);
+    request.onload = () => resolve({ status: request.status, text: request.responseText });
+    request.onerror = () => reject(new Error('no answer'));
+    request.send(body ?? null);
+  });
 }
 
 function parseRefusal(status: number, text: string): Refusal {
@@ -76,9 +105,10 @@ export async function confirm(space: string, memory: Memory): Promise<unknown> {
 const LOOK = 400;
 
 /** Waits for a job to end. */
-export async function waitForEnd(space: string, begun: JobForm): Promise<JobForm> {
+export async function waitForEnd(space: string, begun: JobForm, look?: (job: JobForm) => void): Promise<JobForm> {
   let job = begun;
   while (job.state === 'running') {
+    look?.(job);
     await new Promise((resolve) => setTimeout(resolve, LOOK));
     job = await api.jobGet(space, job.id);
   }

@@ -359,12 +359,14 @@ export function Rows<T extends { id: string }>({ rows, name, kind = '', chosen, 
 }
 
 /** A short list with its problems and gaps, and a button for its next page. */
-export function Paged<T extends { id: string }>({ pages, name, kind = 'list', empty, all, to, children }: {
-  pages: LoadedPages<T>;
+export function Paged<T extends { id: string }>({ pages, name, kind = 'list', empty, shown, all, to, children }: {
+  pages: Omit<LoadedPages<T>, 'data'>;
   name?: string;
   kind?: string;
   /** What is said where there is nothing. */
   empty: ComponentChildren;
+  /** How many are shown, where an item stands for several. */
+  shown?: number;
   /** How many there are in all, where that is known. */
   all?: number | undefined;
   /** Where the others are. */
@@ -384,7 +386,7 @@ export function Paged<T extends { id: string }>({ pages, name, kind = 'list', em
       </ul>
       {pages.loadMore && (
         <>
-          <Cut shown={pages.items?.length ?? 0} all={all} to={to} />
+          <Cut shown={shown ?? pages.items?.length ?? 0} all={all} to={to} />
           <Action work={pages.loadMore}>More</Action>
         </>
       )}

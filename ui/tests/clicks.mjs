@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 
 import { at, begin, open, server, violations } from './page.mjs';
+import { zip } from './zip.mjs';
 
 /** Most clicks of a task. */
 const MOST = 4;
@@ -167,9 +168,9 @@ describe('tasks', () => {
     };
     await nav(page, 'Operations');
     const chosen = page.waitForEvent('filechooser');
-    await page.getByLabel('File').click();
-    const buffer = Buffer.from(JSON.stringify([conversation]));
-    await (await chosen).setFiles({ name: 'conversations.json', mimeType: 'application/json', buffer });
+    await page.getByLabel(/^File/).click();
+    const files = { 'conversations.json': JSON.stringify([conversation]), 'user.json': '{"id":"user-1"}', 'chat.html': '<html></html>' };
+    await (await chosen).setFiles({ name: 'export.zip', mimeType: 'application/zip', buffer: zip(files) });
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('It would store').waitFor();
     await page.getByRole('button', { name: 'Import' }).click();

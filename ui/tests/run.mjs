@@ -7,6 +7,7 @@ import { FULL, NEEDS, READY, VIEWS, at, folder, open, server, settle, show, viol
 import { HOSTILE } from './server.mjs';
 import './clicks.mjs';
 import './lists.mjs';
+import './steering.mjs';
 
 test('a link logs in once, and a page without a session asks for a key', async () => {
   await open({ storageState: undefined, mayFail: true }, async (page) => {
@@ -305,7 +306,7 @@ test('a dream is shown before it runs, and a file before it is imported', async 
     await page.getByRole('button', { name: 'Show what it would do' }).click();
     await page.getByText(/It would do/).waitFor();
     const lines = '{"role":"user","content":"The boat is called Nautilus."}\n';
-    await page.getByLabel('File').setInputFiles({ name: 'talk.jsonl', mimeType: 'application/x-ndjson', buffer: Buffer.from(lines) });
+    await page.getByLabel(/^File/).setInputFiles({ name: 'talk.jsonl', mimeType: 'application/x-ndjson', buffer: Buffer.from(lines) });
     await page.getByLabel('Format').selectOption('openai');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('It would store').waitFor();

@@ -91,6 +91,7 @@ cargo xtask COMMAND
   embedder     the table of the built-in embedder: distil or verify [ARGUMENTS]
   models       weights of transformers, which are no part of mnemal: list, or fetch NAME --to FOLDER
   ui           builds the web UI, compares it with what is committed, and drives it in Chromium: [FOLDER] for screenshots
+               --measure [EVENTS ...] measures the program that MNEMAL names over long logs instead
   dist         packages, from the program built with the profile `dist`: [--out FOLDER] [--program FILE] [--module FILE] [--check]
                and some of these, or `packages` for those of this platform, or `index` for the last three:
 {}",

@@ -18,9 +18,15 @@ const TYPES: &str = "integrations/typescript/src";
 /// The variable that names another browser than Debian's.
 const BROWSER: &str = "CHROMIUM";
 
+/// The argument that asks for figures over long logs instead of the tests; further ones are sizes of logs.
+const MEASURE: &str = "--measure";
+
 /// Builds the UI away from its source, compares it with the committed files, and drives it in a browser. The program is `MNEMAL`
-/// of the environment, else it is built. An argument names a folder for screenshots.
+/// of the environment, else it is built. An argument names a folder for screenshots; `--measure` measures long logs instead.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    if let Some((first, sizes)) = arguments.split_first().filter(|(first, _)| *first == MEASURE) {
+        return measure(root, first, sizes);
+    }
     if !(is_there(root, "node")? && is_there(root, "npm")?) {
         return Ok(());
     }
@@ -43,6 +49,18 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     };
     let drive = unlimited(Line::new("node", &["tests/run.mjs"])).with(BROWSER, &browser).arg(text(&program));
     drive.args(arguments.iter().filter(|argument| *argument != "--").cloned()).run(&home)
+}
+
+/// Measures the pages of the program that `MNEMAL` names, which should be built for release, over long logs.
+fn measure(root: &Path, asked: &str, sizes: &[String]) -> Result<()> {
+    let given = std::env::var_os("MNEMAL")
+        .with_context(|| format!("{asked} needs a program that is built for release: MNEMAL names it"))?;
+    let home = prepare(root)?;
+    let program = std::path::absolute(given)?;
+    unlimited(Line::new("node", &["tests/measure.mjs"]))
+        .arg(text(&program))
+        .args(sizes.iter().cloned())
+        .run(&home)
 }
 
 /// Copies the source below the target folder and installs its packages there; returns the copy.

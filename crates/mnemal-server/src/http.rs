@@ -34,6 +34,8 @@ mod socket;
 mod stdio_proxy;
 #[cfg(feature = "ui")]
 mod ui;
+#[cfg(feature = "ingest-docs")]
+mod upload;
 mod user_scope;
 
 use crate::auth::Right;

@@ -41,7 +41,9 @@ pub use self::memory::{EXPIRED, ErasureForm, MemoryForm, SimilarForm, kind_named
 #[cfg(feature = "http")]
 pub(crate) use self::memory::{StoredForm, status};
 #[cfg(feature = "http")]
-pub(crate) use self::read::{ContextForm, Detail, LineForm, OmittedForm, RecallResultForm, ReceiptForm};
+pub(crate) use self::read::{
+    ContextForm, Detail, LineForm, OmittedForm, RecallResultForm, ReceiptForm, ReceiptSummaryForm,
+};
 #[cfg(feature = "http")]
 pub use self::report::ReportForm;
 #[cfg(feature = "http")]

@@ -10,6 +10,7 @@ pub use crate::engine::Engine;
 pub use crate::memory::Memory;
 pub use crate::quality::{QualityMeasure, QualityUnit};
 pub use crate::rebuild::{GraphState, RebuildMode, RebuildReport};
+pub use crate::receipt_list::ReceiptPage;
 #[cfg(feature = "sqlite")]
 pub use crate::recover::RecoveryReport;
 pub use crate::report::{

@@ -4,6 +4,7 @@ pub use crate::areas::EventsHandle;
 pub use crate::forget::{
     Description, Erasure, ErasureGrade, ErasureReceipt, ErasureStatus, ForgetCall, Similar, VerifiedReceipt,
 };
+pub use crate::import_plan::{ExpectedSpeaker, expected_speakers, may_hold_history};
 pub use crate::ingest::InboxReport;
 pub use crate::markdown::{MarkdownExport, MarkdownSink};
 pub use crate::message::Message;

@@ -29,6 +29,7 @@ mod foreground;
 mod forget;
 pub mod graph;
 mod guard;
+mod import_plan;
 mod ingest;
 #[cfg(feature = "sqlite")]
 mod key_file;
@@ -46,6 +47,7 @@ mod read_state;
 mod reader;
 mod rebuild;
 pub mod recall;
+mod receipt_list;
 #[cfg(feature = "sqlite")]
 mod recover;
 mod release;
@@ -64,6 +66,7 @@ pub mod summaries;
 mod transfer;
 mod trust_audit;
 pub mod types;
+mod undone;
 mod upkeep;
 mod user;
 mod vector_index;

@@ -155,6 +155,11 @@ async fn call(name: &str, ours: &Memory, known: &OtherRecords, away: &Path) -> O
         "notes" => said(ours.preferences().notes(&LearningFilter::all()).await),
         "history" => said(ours.preferences().history(key).await),
         "receipt" => said(ours.admin().receipt(*receipt).await),
+        "receipts" => said(ours.admin().receipts(&Within::All, None, MANY).await),
+        "undone" => {
+            let events = ours.events().latest(&EventFilter::all(), MANY).await.unwrap_or_default();
+            said(ours.events().undone(&events).await)
+        }
         "health" => said(ours.admin().health().await),
         "examine" => said(ours.admin().examine().await),
         "read_mark" => said(ours.admin().read_mark().await),

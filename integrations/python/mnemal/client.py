@@ -79,7 +79,7 @@ class _Calls:
         path: str,
         query: dict[str, Any] | None = None,
         body: dict[str, Any] | None = None,
-        lines: tuple[str, str] | None = None,
+        lines: tuple[str | bytes, str] | None = None,
         idempotency_key: str | None = None,
         as_text: bool = False,
     ) -> Any:
@@ -92,7 +92,8 @@ class _Calls:
             content = json.dumps({name: value for name, value in body.items() if value is not None}).encode()
             headers["content-type"] = "application/json"
         elif lines is not None:
-            content, headers["content-type"] = lines[0].encode(), lines[1]
+            content, headers["content-type"] = lines
+            content = content.encode() if isinstance(content, str) else content
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
         if idempotency_key:

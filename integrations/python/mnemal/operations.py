@@ -296,6 +296,7 @@ Event = TypedDict('Event', {
     "tool_name": 'str | None',
     "trust": 'str',
     "type": 'str',
+    "undone_by": 'str | None',
     "user": 'str | None',
 }, total=False)
 
@@ -410,9 +411,16 @@ Hit = TypedDict('Hit', {
     "trust": 'str',
 }, total=False)
 
+ImportSpeaker = TypedDict('ImportSpeaker', {
+    "name": 'str',
+    "records": 'int',
+    "whose": 'str',
+}, total=False)
+
 Imported = TypedDict('Imported', {
     "broken": 'int',
     "duplicates": 'int',
+    "files": 'int',
     "forgotten": 'int',
     "format": 'str',
     "gaps": 'list[Gap]',
@@ -422,6 +430,7 @@ Imported = TypedDict('Imported', {
     "reasons": 'list[str]',
     "redactions": 'int',
     "skipped": 'int',
+    "speakers": 'list[ImportSpeaker]',
     "stored": 'int',
 }, total=False)
 
@@ -880,6 +889,12 @@ PageOfMemory = TypedDict('PageOfMemory', {
     "next_cursor": 'str | None',
 }, total=False)
 
+PageOfReceiptSummary = TypedDict('PageOfReceiptSummary', {
+    "gaps": 'list[Gap]',
+    "items": 'list[ReceiptSummary]',
+    "next_cursor": 'str | None',
+}, total=False)
+
 PageOfSession = TypedDict('PageOfSession', {
     "gaps": 'list[Gap]',
     "items": 'list[Session]',
@@ -1014,6 +1029,17 @@ Receipt = TypedDict('Receipt', {
     "tokenizer": 'str',
     "tokens": 'int',
     "version": 'str',
+}, total=False)
+
+ReceiptSummary = TypedDict('ReceiptSummary', {
+    "at": 'str',
+    "budget": 'int',
+    "gaps": 'list[Gap]',
+    "id": 'str',
+    "lines": 'int',
+    "omitted": 'int',
+    "session": 'str',
+    "tokens": 'int',
 }, total=False)
 
 Relationships = TypedDict('Relationships', {
@@ -1879,14 +1905,14 @@ class Operations:
     def import_(
         self,
         space: str,
-        lines: str,
+        lines: str | bytes,
         *,
         dry_run: bool | None = None,
         format: str | None = None,
         own_history: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Imported:
-        """Reads conversations in, each once; human speakers are hearsay unless own_history says otherwise."""
+        """Reads conversations in, each once, also from a zip; human speakers are hearsay unless own_history says otherwise."""
         return self._call(
             "POST",
             _path("/v1/spaces/{space}/import", space),
@@ -2812,6 +2838,22 @@ class Operations:
             "GET",
             _path("/v1/spaces/{space}/recalls/{id}", space, id_),
             query={"user": user},
+        )
+
+    def recall_list(
+        self,
+        space: str,
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+        session: str | None = None,
+        user: str | None = None,
+    ) -> PageOfReceiptSummary:
+        """What conversations were given: earlier contexts and answers, newest first."""
+        return self._call(
+            "GET",
+            _path("/v1/spaces/{space}/recalls", space),
+            query={"cursor": cursor, "limit": limit, "session": session, "user": user},
         )
 
     def recall_verify(
@@ -3778,14 +3820,14 @@ class AsyncOperations:
     async def import_(
         self,
         space: str,
-        lines: str,
+        lines: str | bytes,
         *,
         dry_run: bool | None = None,
         format: str | None = None,
         own_history: bool | None = None,
         idempotency_key: str | None = None,
     ) -> Imported:
-        """Reads conversations in, each once; human speakers are hearsay unless own_history says otherwise."""
+        """Reads conversations in, each once, also from a zip; human speakers are hearsay unless own_history says otherwise."""
         return await self._call(
             "POST",
             _path("/v1/spaces/{space}/import", space),
@@ -4711,6 +4753,22 @@ class AsyncOperations:
             "GET",
             _path("/v1/spaces/{space}/recalls/{id}", space, id_),
             query={"user": user},
+        )
+
+    async def recall_list(
+        self,
+        space: str,
+        *,
+        cursor: str | None = None,
+        limit: int | None = None,
+        session: str | None = None,
+        user: str | None = None,
+    ) -> PageOfReceiptSummary:
+        """What conversations were given: earlier contexts and answers, newest first."""
+        return await self._call(
+            "GET",
+            _path("/v1/spaces/{space}/recalls", space),
+            query={"cursor": cursor, "limit": limit, "session": session, "user": user},
         )
 
     async def recall_verify(

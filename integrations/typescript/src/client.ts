@@ -91,7 +91,7 @@ export class Client extends Operations {
     const key = await this.#find();
     if (key) headers['authorization'] = `Bearer ${key}`;
     if (options.idempotencyKey) headers['idempotency-key'] = options.idempotencyKey;
-    let body: string | undefined;
+    let body: string | Blob | undefined;
     if (options.lines) {
       [body, headers['content-type']] = options.lines;
     } else if (options.body) {

@@ -4,7 +4,7 @@
 export interface Options {
   query?: Record<string, unknown>;
   body?: Record<string, unknown>;
-  lines?: [string, string];
+  lines?: [string | Blob, string];
   idempotencyKey?: string | undefined;
   asText?: boolean;
 }
@@ -514,6 +514,8 @@ export interface Event {
   trust: string;
   /** `message`, `tool_call`, `tool_result`, `observation`, `document`, `decision`, `operation` or `erased`. */
   type: string;
+  /** The decision that took it back; of what the dream did and of decisions about facts, entities and releases. */
+  undone_by?: string | null;
   /** The person whose it is. */
   user?: string | null;
 }
@@ -710,15 +712,27 @@ export interface Hit {
   trust: string;
 }
 
+/** A speaker of a history. */
+export interface ImportSpeaker {
+  /** The name, or the role of one without a name. */
+  name: string;
+  /** Records. */
+  records: number;
+  /** The `user`, a person with this `name`, an `other` person, the `assistant`, a `tool`, or `nobody`. */
+  whose: string;
+}
+
 /** What was read. */
 export interface Imported {
   /** Those of them that could not be understood; everything else is stored. */
   broken: number;
   /** Events that were there already. */
   duplicates: number;
+  /** Files that were read: one, or those of a zip that hold a history. */
+  files: number;
   /** Events that were forgotten before, and stay so. */
   forgotten: number;
-  /** How it was read. */
+  /** How it was read; `several` where the files of a zip are of several formats. */
   format: string;
   /** Layers that could not answer in full. */
   gaps: Array<Gap>;
@@ -728,12 +742,14 @@ export interface Imported {
   older_keys: number;
   /** Known turns that count as the user's own words from now on. */
   raised: number;
-  /** Why, for the first of these: `line 3: …`. */
+  /** Why, for the first of these: `line 3: …`, in a zip `NAME: line 3: …`. */
   reasons: Array<string>;
   /** Secrets that were replaced. */
   redactions: number;
   /** Lines, and parts of them, that gave no event. */
   skipped: number;
+  /** Of a dry run: the speakers, the one with the most records first, and for whom each would be taken. */
+  speakers: Array<ImportSpeaker>;
   /** Events that were stored. */
   stored: number;
 }
@@ -1545,6 +1561,16 @@ export interface PageOfMemory {
 }
 
 /** A part of a list. */
+export interface PageOfReceiptSummary {
+  /** Layers that could not answer in full. */
+  gaps: Array<Gap>;
+  /** The items, in the order of the list. */
+  items: Array<ReceiptSummary>;
+  /** Where the list goes on; `null` at its end. */
+  next_cursor?: string | null;
+}
+
+/** A part of a list. */
 export interface PageOfSession {
   /** Layers that could not answer in full. */
   gaps: Array<Gap>;
@@ -1787,6 +1813,26 @@ export interface Receipt {
   tokens: number;
   /** The version that made it. */
   version: string;
+}
+
+/** What an earlier context was, in short. */
+export interface ReceiptSummary {
+  /** When. */
+  at: string;
+  /** The limit. */
+  budget: number;
+  /** Layers that could not answer in full. */
+  gaps: Array<Gap>;
+  /** The id of its account. */
+  id: string;
+  /** How many lines it had. */
+  lines: number;
+  /** How many records were left out. */
+  omitted: number;
+  /** The conversation that was shown it. */
+  session: string;
+  /** What it used. */
+  tokens: number;
 }
 
 /** How somebody is connected. */
@@ -2477,8 +2523,8 @@ export abstract class Operations {
     return this.call<Status>('GET', `/health/ready`, {  });
   }
 
-  /** Reads conversations in, each once; human speakers are hearsay unless own_history says otherwise. */
-  import(space: string, given: { lines: string; dry_run?: boolean; format?: string; own_history?: boolean; idempotency_key?: string }): Promise<Imported> {
+  /** Reads conversations in, each once, also from a zip; human speakers are hearsay unless own_history says otherwise. */
+  import(space: string, given: { lines: string | Blob; dry_run?: boolean; format?: string; own_history?: boolean; idempotency_key?: string }): Promise<Imported> {
     return this.call<Imported>('POST', `/v1/spaces/${encodeURIComponent(space)}/import`, { query: { dry_run: given.dry_run, format: given.format, own_history: given.own_history }, lines: [given.lines, 'application/x-ndjson'], idempotencyKey: given.idempotency_key });
   }
 
@@ -2760,6 +2806,11 @@ export abstract class Operations {
   /** The account of an earlier context. */
   recallGet(space: string, id: string, given: { user?: string } = {}): Promise<Receipt> {
     return this.call<Receipt>('GET', `/v1/spaces/${encodeURIComponent(space)}/recalls/${encodeURIComponent(id)}`, { query: { user: given.user } });
+  }
+
+  /** What conversations were given: earlier contexts and answers, newest first. */
+  recallList(space: string, given: { cursor?: string; limit?: number; session?: string; user?: string } = {}): Promise<PageOfReceiptSummary> {
+    return this.call<PageOfReceiptSummary>('GET', `/v1/spaces/${encodeURIComponent(space)}/recalls`, { query: { cursor: given.cursor, limit: given.limit, session: given.session, user: given.user } });
   }
 
   /** Checks the account of an earlier context against the log, and against its text. */

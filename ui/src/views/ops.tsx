@@ -1,8 +1,8 @@
 /** Operations: jobs, what the dream would do and did, import and export, keys, settings. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { Imported, IssuedKey, Key } from '../../../integrations/typescript/src/operations';
-import { api, useLoad, waitForEnd } from '../api';
+import type { Imported, IssuedKey, JobForm, Key } from '../../../integrations/typescript/src/operations';
+import { SENT, api, useLoad, waitForEnd } from '../api';
 import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, LoadView, Select, Status, Time, number } from '../parts';
 
@@ -68,10 +68,21 @@ export function Ops({ space, tick, caller }: View) {
 function Dream({ space, changed }: { space: string; changed: () => void }) {
   const [done, setDone] = useState<{ operations: Operation[]; isDry: boolean }>();
   const [undone, setUndone] = useState<string[]>([]);
+  const [seconds, setSeconds] = useState<number>();
+  /** Waits for a job, and says meanwhile for how long it runs. */
+  const wait = async (begun: JobForm) => {
+    const since = performance.now();
+    changed();
+    try {
+      return await waitForEnd(space, begun, () => setSeconds(Math.floor((performance.now() - since) / 1000)));
+    } finally {
+      setSeconds(undefined);
+    }
+  };
   const run = (isDry: boolean) => async () => {
     setDone(undefined);
     try {
-      const job = await waitForEnd(space, await api.dream(space, { dry_run: isDry }));
+      const job = await wait(await api.dream(space, { dry_run: isDry }));
       const result = (job.result ?? {}) as { operations?: Operation[] };
       setDone({ operations: result.operations ?? [], isDry });
     } finally {
@@ -92,7 +103,7 @@ function Dream({ space, changed }: { space: string; changed: () => void }) {
         <Action
           work={async () => {
             try {
-              await waitForEnd(space, await api.consolidate(space));
+              await wait(await api.consolidate(space));
             } finally {
               changed();
             }
@@ -101,6 +112,11 @@ function Dream({ space, changed }: { space: string; changed: () => void }) {
           Consolidate now
         </Action>
       </div>
+      {seconds !== undefined && (
+        <p class="meta" role="status">
+          It runs for {number(seconds)} s. You may leave this page: it goes on.
+        </p>
+      )}
       {done && (
         <div role="status">
           <h3>
@@ -136,21 +152,50 @@ const FORMATS: Array<[string, string]> = [
   ['neutral', 'neutral JSON lines'],
 ];
 
+/** For whom a speaker is taken. */
+const WHOSE: { [code: string]: string } = {
+  user: 'your words',
+  name: 'a person by this name',
+  other: 'somebody else',
+  assistant: 'the assistant',
+  tool: 'a tool',
+  nobody: 'nobody',
+};
+
 function Import({ space, isApp }: { space: string; isApp: boolean }) {
   const [file, setFile] = useState<File>();
   const [format, setFormat] = useState('auto');
   const [isOwn, setOwn] = useState(false);
   const [told, setTold] = useState<{ report: Imported; isDry: boolean }>();
-  useEffect(() => setTold(undefined), [file, format, isOwn]);
+  const [part, setPart] = useState<number>();
+  const round = useRef(0);
+  useEffect(() => {
+    const sent = (event: Event) => setPart((event as CustomEvent<number>).detail);
+    addEventListener(SENT, sent);
+    return () => removeEventListener(SENT, sent);
+  }, []);
   const read = (isDry: boolean) => async () => {
-    const lines = await file!.text();
-    const report = await api.import(space, { lines, format, own_history: isOwn || undefined, dry_run: isDry });
-    setTold({ report, isDry });
+    const mine = ++round.current;
+    setPart(0);
+    try {
+      const report = await api.import(space, { lines: file!, format, own_history: isOwn || undefined, dry_run: isDry });
+      // What was chosen meanwhile has a preview of its own.
+      if (mine === round.current) setTold({ report, isDry });
+    } finally {
+      setPart(undefined);
+    }
   };
+  useEffect(() => {
+    const wasPreviewed = told?.isDry && file;
+    setTold(undefined);
+    round.current++;
+    // Whom the speakers are taken for follows what is ticked.
+    if (wasPreviewed) read(true)().catch(() => undefined);
+  }, [file, format, isOwn]);
   return (
     <section>
       <h2>Import</h2>
-      <Field label="File">
+      <Field label="File, or the zip of an export">
         <input type="file" onChange={(event) => setFile(event.currentTarget.files?.[0])} />
       </Field>
       <Select label="Format" value={format} options={FORMATS} set={setFormat} />
@@ -168,6 +213,11 @@ function Import({ space, isApp }: { space: string; isApp: boolean }) {
           Import
         </Action>
       </div>
+      {part !== undefined && (
+        <p class="meta" role="status">
+          <progress aria-label="Sent" max={1} value={part} /> {part < 1 ? `${Math.round(part * 100)} % sent` : 'All is sent; it is being read.'}
+        </p>
+      )}
       {told && (
         <div role="status">
           <h3>{told.isDry ? 'It would store' : 'Stored'}</h3>
@@ -175,6 +225,12 @@ function Import({ space, isApp }: { space: string; isApp: boolean }) {
           <dl class="facts">
             <dt>read as</dt>
             <dd>{told.report.format}</dd>
+            {told.report.files > 1 && (
+              <>
+                <dt>files</dt>
+                <dd class="num">{number(told.report.files)}</dd>
+              </>
+            )}
             <dt>events</dt>
             <dd class="num">{number(told.report.stored)}</dd>
             <dt>there already</dt>
@@ -186,6 +242,22 @@ function Import({ space, isApp }: { space: string; isApp: boolean }) {
             <dt>not understood</dt>
             <dd class="num">{number(told.report.broken)}</dd>
           </dl>
+          {told.isDry && (told.report.speakers ?? []).length > 0 && (
+            <>
+              <h4>Who speaks</h4>
+              <ul class="list speakers">
+                {told.report.speakers!.map((one) => (
+                  <li key={one.name + one.whose} class="line">
+                    <span class="said">{one.name}</span>
+                    <span class="meta">
+                      <Badge tone={one.whose === 'user' ? 'good' : 'plain'}>{WHOSE[one.whose] ?? one.whose}</Badge>{' '}
+                      <span class="num">{number(one.records)}</span> records
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
           <ul>
             {told.report.reasons.map((line) => (
               <li key={line}>{line}</li>

@@ -21,11 +21,13 @@ export function ReportView({ space, params, tick, caller }: View) {
   const week = params.get('week') ?? '';
   const back = Math.max(0, Math.floor(Number(week)) || 0);
   const isWhole = !caller.user;
+  // A report counts a week: it is not made again with every event, but when somebody asks for it.
+  const [shownTick, show] = useState(tick);
   const load = useLoad(
     isWhole
       ? () => api.report(space, { since: `${DAYS * (back + 1)}d`, until: back > 0 ? `${DAYS * back}d` : undefined })
       : undefined,
-    [space, back, tick],
+    [space, back, shownTick],
   );
   if (!isWhole) return <Empty>A report is of the whole space, and your key is that of {caller.user} alone.</Empty>;
   return (
@@ -33,6 +35,14 @@ export function ReportView({ space, params, tick, caller }: View) {
       <div class="ask">
         <Select label="Week" value={week} options={CHOICES} set={(value) => setParams({ week: value })} />
       </div>
+      {tick !== shownTick && (
+        <div class="bar" role="status">
+          Something was stored since.
+          <button type="button" onClick={() => show(tick)}>
+            Make it again
+          </button>
+        </div>
+      )}
       <LoadView load={load}>{(report) => <Figures space={space} report={report} />}</LoadView>
     </>
   );

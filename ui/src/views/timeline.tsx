@@ -65,6 +65,7 @@ export function Timeline({ space, params, tick, caller }: View) {
                   {!session && event.session && <> · {event.session}</>}
                   {event.decision && <Badge>{event.decision.replaceAll('_', ' ')}</Badge>}
                   {event.operation && <Badge>{event.operation.replaceAll('_', ' ')}</Badge>}
+                  {event.undone_by && <Badge tone="warn">taken back</Badge>}
                   {event.quarantined && <Badge tone="bad">held back</Badge>}
                   {event.erased_at && <Badge tone="bad">erased</Badge>}
                 </span>
@@ -116,6 +117,14 @@ function Detail({ space, id, tick, rights, changed }: {
                 </>
               )}
             </p>
+            {event.undone_by && (
+              <div class="bar warn">
+                It was taken back.
+                <button type="button" class="link" onClick={() => setParams({ event: event.undone_by ?? undefined })}>
+                  {event.undone_by}
+                </button>
+              </div>
+            )}
             {event.quarantined && (
               <div class="bar warn">
                 <div>

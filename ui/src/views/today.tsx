@@ -74,7 +74,8 @@ function LastDream({ space, tick, mayUndo }: { space: string; tick: number; mayU
       <h2>Last dream</h2>
       <LoadView load={load}>
         {({ operations, changes, undone }) => {
-          const left = operations.filter((one) => !back.includes(one.id));
+          const isBack = (one: Event) => Boolean(one.undone_by) || back.includes(one.id);
+          const left = operations.filter((one) => !isBack(one));
           if (operations.length === 0) return <Empty>No dream changed anything in the last 3 days.</Empty>;
           return (
             <>
@@ -84,7 +85,7 @@ function LastDream({ space, tick, mayUndo }: { space: string; tick: number; mayU
               </p>
               {mayUndo && left.length > 0 && (
                 <div class="row">
-                  <Action work={undo(left)}>{back.length > 0 ? 'Undo the rest' : 'Undo all of it'}</Action>
+                  <Action work={undo(left)}>{left.length < operations.length ? 'Undo the rest' : 'Undo all of it'}</Action>
                 </div>
               )}
               {left.length === 0 && (
@@ -107,7 +108,7 @@ function LastDream({ space, tick, mayUndo }: { space: string; tick: number; mayU
                       </p>
                     ))}
                     <div class="row">
-                      {back.includes(one.id) ? (
+                      {isBack(one) ? (
                         <Badge tone="good">taken back</Badge>
                       ) : (
                         mayUndo && <Action work={undo([one])}>Undo</Action>
@@ -120,6 +121,37 @@ function LastDream({ space, tick, mayUndo }: { space: string; tick: number; mayU
           );
         }}
       </LoadView>
+    </section>
+  );
+}
+
+/** What conversations were given, each with its newest contexts first. */
+function Given({ space, tick }: { space: string; tick: number }) {
+  const pages = usePages((cursor) => api.recallList(space, { cursor, limit: PAGE }), [space, tick]);
+  const sessions = [...new Set(pages.items?.map((one) => one.session))];
+  const shown = sessions.map((session) => ({ id: session, all: pages.items?.filter((one) => one.session === session) ?? [] }));
+  return (
+    <section aria-label="Given">
+      <h2>What conversations were given</h2>
+      <Paged pages={{ ...pages, items: pages.items && shown }} shown={pages.items?.length ?? 0} empty="No context was assembled yet.">
+        {({ id, all }) => (
+          <>
+            <a href={link(space, 'timeline', { session: id })}>{id}</a>
+            <ul class="bare">
+              {all.map((one) => (
+                <li key={one.id} class="meta">
+                  <a href={link(space, 'context', { q: one.id })}>
+                    <Time at={one.at} />
+                  </a>{' '}
+                  · <span class="num">{number(one.lines)}</span> lines, <span class="num">{number(one.tokens)}</span> of{' '}
+                  <span class="num">{number(one.budget)}</span> tokens
+                  {one.gaps.length > 0 && <Badge tone="warn">incomplete</Badge>}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Paged>
     </section>
   );
 }
@@ -303,6 +335,7 @@ export function Today({ space, tick, caller }: View) {
             </Paged>
           </section>
           <LastDream space={space} tick={tick} mayUndo={mayDecide} />
+          <Given space={space} tick={tick} />
           <OnADay space={space} />
           <section>
             <h2>Last conversations</h2>

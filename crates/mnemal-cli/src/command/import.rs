@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use mnemal::events::{Attribution, ImportPreview, ImportReport, LinePolicy, OwnHistory, RecordQuality};
-use mnemal::extract::speaker_label;
+use mnemal::events::{ExpectedSpeaker, ImportPreview, ImportReport, LinePolicy, OwnHistory, RecordQuality};
 use mnemal::types::Layer;
 use mnemal::{Engine, ImportFormat, ImportOptions, Memory, Scope, SessionId, Within};
 use serde::Serialize;
@@ -38,7 +37,7 @@ pub(super) async fn run(global: &Global, call: &Import, output: &Output) -> Resu
         if call.dry_run { rehearsal(global, output).await? } else { super::open_one(global, output).await? };
     let mut rehearsal = ImportPreview::default();
     let (mut files, mut told, mut others) = (Vec::new(), Vec::new(), Vec::new());
-    let found = sources::of(&call.path, call.format)?;
+    let found = sources::of(&call.path, format(call.format))?;
     let is_one = !call.path.is_dir() && !found.is_packed;
     for source in found.sources {
         let name = source.name.clone();
@@ -354,36 +353,6 @@ const WHOSE: [(&str, &str); 6] = [
     ("nobody", "nobody's words"),
 ];
 
-/// The speaker names of the user.
-struct UserSpeakers<'v> {
-    owner: &'v [String],
-    /// Whether several people speak under names, so that the user cannot be identified.
-    are_several: bool,
-}
-
-impl<'v> UserSpeakers<'v> {
-    fn new(rehearsal: &ImportPreview, owner: &'v [String]) -> Self {
-        let is_voice = |(name, whose): &&(String, Attribution)| {
-            *whose == Attribution::User && speaker_label(name).is_none()
-        };
-        let n_names = rehearsal.speakers.keys().filter(is_voice).count();
-        let has_user = rehearsal
-            .speakers
-            .keys()
-            .any(|(name, whose)| *whose == Attribution::User && speaker_label(name).is_some());
-        Self { owner, are_several: n_names > 1 || n_names > 0 && has_user }
-    }
-
-    fn whose(&self, name: &str, whose: Attribution) -> &'static str {
-        let is_owner = || self.owner.iter().any(|own| own.to_lowercase() == name.to_lowercase());
-        let is_another = whose == Attribution::User
-            && speaker_label(name).is_none()
-            && !is_owner()
-            && (self.are_several || !self.owner.is_empty());
-        if is_another { "name" } else { whose.as_str() }
-    }
-}
-
 /// Returns the configured speaker names of the space's owner.
 async fn owner_of(global: &Global) -> Vec<String> {
     let named = async {
@@ -407,14 +376,8 @@ struct QualityForm {
 }
 
 fn rehearsed(rehearsal: &ImportPreview, owner: &[String]) -> DryRunForm {
-    let voices = UserSpeakers::new(rehearsal, owner);
-    let speaks = |((name, whose), records): (&(String, Attribution), &u64)| SpeakerForm {
-        name: name.clone(),
-        records: *records,
-        whose: voices.whose(name, *whose),
-    };
-    let mut speaking: Vec<SpeakerForm> = rehearsal.speakers.iter().map(speaks).collect();
-    speaking.sort_by(|one, other| (other.records, &one.name).cmp(&(one.records, &other.name)));
+    let speaking = mnemal::events::expected_speakers(rehearsal, owner);
+    let form = |one: ExpectedSpeaker| SpeakerForm { name: one.name, records: one.records, whose: one.whose };
     let shares = |quality: &RecordQuality| QualityForm {
         records: quality.records,
         empty: quality.empty,
@@ -433,7 +396,7 @@ fn rehearsed(rehearsal: &ImportPreview, owner: &[String]) -> DryRunForm {
         held_back: rehearsal.rules.clone(),
         other_speakers: rehearsal.other_speakers
             + speaking.iter().skip(SPEAKERS).map(|one| one.records).sum::<u64>(),
-        speakers: speaking.into_iter().take(SPEAKERS).collect(),
+        speakers: speaking.into_iter().take(SPEAKERS).map(form).collect(),
     }
 }
 

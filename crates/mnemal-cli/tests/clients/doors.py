@@ -2,7 +2,9 @@
 
 Every route of the OpenAPI document, every tool of the Model Context Protocol and every command that reads or writes a space is
 called with the ids of the other user, with names that it does not know, and with filters. Four kinds of keys: of one user, of
-the other, of everybody, and one that may not read; and none at all.
+the other, of everybody, and one that may not read; and none at all. What the web UI uses besides, the same way: logins by key
+and by one-time code, every route with the cookie of a session from its own page and from others, logouts, the stream of events,
+and the files of the UI.
 
 A leak is an answer with words that only the other user said, or that a key may not read. A silent drop is a name that is not
 known and not refused by name. What was the other's must be there as before.
@@ -94,17 +96,44 @@ class Program:
 
 
 def ask(program, key, method, path, body=None, accept="application/json"):
+    status, _, text = exchange(program, key, method, path, body, {"accept": accept})
+    return status, text
+
+
+def exchange(program, key, method, path, body=None, others=None):
+    """One request, with the headers of its answer."""
     host, port = program.address.rsplit(":", 1)
     connection = http.client.HTTPConnection(host, int(port), timeout=120)
-    headers = {"content-type": "application/json", "accept": accept}
+    headers = {"content-type": "application/json", **(others or {})}
     if key:
         headers["authorization"] = f"Bearer {key}"
     try:
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         answer = connection.getresponse()
-        return answer.status, answer.read().decode("utf-8", "replace")
+        return answer.status, answer.headers, answer.read().decode("utf-8", "replace")
     finally:
         connection.close()
+
+
+def streamed(program, headers, work):
+    """What the stream of events tells while something is done, up to a second after it."""
+    host, port = program.address.rsplit(":", 1)
+    connection = http.client.HTTPConnection(host, int(port), timeout=1)
+    said = b""
+    try:
+        connection.request("GET", at("stream"), None, {"accept": "text/event-stream", **headers})
+        answer = connection.getresponse()
+        if answer.status >= 300:
+            return answer.status, answer.read().decode("utf-8", "replace")
+        work()
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            said += answer.read1(65_536)
+    except TimeoutError:
+        pass
+    finally:
+        connection.close()
+    return 200, said.decode("utf-8", "replace")
 
 
 def at(path):
@@ -310,6 +339,126 @@ class Doors:
                     if status < 300:
                         self.tally.leak(f"reader {method} {path}", f"{status} {text}")
 
+    # --- the web UI
+
+    def paged(self, who, cookie, method, path, body=None, **others):
+        """One request of a page, with a cookie."""
+        own = {"origin": f"http://{self.program.address}", "sec-fetch-site": "same-origin"}
+        headers = {"cookie": cookie, **own, **{name.replace("_", "-"): value for name, value in others.items()}}
+        headers = {name: value for name, value in headers.items() if value is not None}
+        status, found, text = exchange(self.program, None, method, path, body, headers)
+        self.tally.calls["browser"] += 1
+        if status >= 500 and status != 501:
+            self.tally.failures.append({"door": f"{who}'s page {method} {path}", "what": f"{status} {text[:300]}"})
+        return status, found, text
+
+    def login(self, who, body):
+        """Logs in, and returns the cookie as a browser would send it; none where it is refused."""
+        status, headers, text = self.paged(who, "none=0", "POST", "/v1/login", body)
+        if status >= 300:
+            return None
+        cookie = headers.get("set-cookie") or ""
+        for wanted in ("HttpOnly", "SameSite=Strict", "Path=/v1", "Max-Age="):
+            if wanted not in cookie:
+                self.tally.leak(f"{who} POST /v1/login", f"a cookie without {wanted}: {cookie}")
+        if self.keys[who] in text + cookie:
+            self.tally.leak(f"{who} POST /v1/login", "the answer has the key")
+        return cookie.split(";")[0]
+
+    def expect(self, door, is_right, status, text):
+        if not is_right:
+            self.tally.leak(door, f"{status} {text}")
+
+    def browsers(self, who, other):
+        """Logins of one user, and every route with the cookie: with what is the other's, from other pages, and after a logout."""
+        refused = [{"key": "mnk_none"}, {"key": ""}, {"code": "none"}, {"code": self.keys[who]}, {"key": self.keys[who], "code": "x"}, {}]
+        for body in refused:
+            self.expect(f"{who} POST /v1/login {sorted(body)}", self.login(who, body) is None, "", "is let in")
+        _, text = ask(self.program, self.keys[who], "POST", "/v1/login/code")
+        code = json.loads(text)["code"]
+        first = self.login(who, {"code": code})
+        self.expect(f"{who} POST /v1/login", first and not self.login(who, {"code": code}), "", "a code counts once")
+        cookie = self.login(who, {"key": self.keys[who]})
+        self.expect(f"{who} POST /v1/login", cookie and cookie != first, "", "each login has a session of its own")
+        name = cookie.split("=")[0]
+        strangers = [f"{name}=0", f"{name}={self.keys[who]}", f"{name}={code}", f"other_{cookie}", f"{cookie}0", cookie[:-1]]
+        pages = ["http://127.0.0.1:1", "http://localhost", "https://mnemal.example", "null", f"https://{self.program.address}"]
+        routes = list(self.routes())
+        for place, (path, method, operation, schema) in enumerate(routes):
+            needs = operation.get("x-right")
+            least = self.body(schema, self.known[other][0]) if "requestBody" in operation else None
+            for record in self.known[other][:4]:
+                for body in self.bodies(operation, schema, record):
+                    where = self.place(path, record)
+                    if "/v1/login" in path:
+                        continue
+                    status, _, text = self.paged(who, cookie, method, where, body)
+                    self.look(f"{who}'s page {method} {where}", [other], where + json.dumps(body), text)
+            if not needs:
+                continue
+            where = self.place(path, self.known[who][0])
+            door = f"{who}'s page {method} {path}"
+            for origin in [pages[place % len(pages)], *([None] if method != "GET" else [])]:
+                status, _, text = self.paged(who, cookie, method, where, least, origin=origin)
+                self.expect(f"{door} from {origin}", status in (400, 403), status, text)
+            if method == "GET":
+                for site in ("cross-site", "same-site"):
+                    status, _, text = self.paged(who, cookie, method, where, least, origin=None, sec_fetch_site=site)
+                    self.expect(f"{door} {site}", status == 403, status, text)
+            status, _, text = self.paged(who, strangers[place % len(strangers)], method, where, least)
+            self.expect(f"{door} with another cookie", status == 401, status, text)
+            status, _, text = self.paged(who, cookie, method, where, least, authorization="Bearer mnk_none")
+            self.expect(f"{door} with a wrong key beside the cookie", status == 401, status, text)
+            status, _, text = self.paged(who, cookie, method, where, least, host="mnemal.example")
+            self.expect(f"{door} under another host", status in (400, 403, 421), status, text)
+        self.streams(who, other, cookie)
+        for stopped in (cookie, first):
+            status, headers, text = self.paged(who, stopped, "DELETE", "/v1/login")
+            gone = headers.get("set-cookie") or ""
+            self.expect(f"{who} DELETE /v1/login", status == 200 and "Max-Age=0" in gone, status, gone + text)
+        for path, method, operation, schema in routes:
+            if operation.get("x-right"):
+                least = self.body(schema, self.known[who][0]) if "requestBody" in operation else None
+                status, _, text = self.paged(who, cookie, method, self.place(path, self.known[who][0]), least)
+                self.expect(f"{who}'s page {method} {path} after the logout", status == 401, status, text)
+
+    def streams(self, who, other, cookie):
+        """What the stream tells of while the other one says something, and to whom it says nothing."""
+        words = CANARIES[other][0]
+
+        def say():
+            turn = {"role": "user", "content": f"The garden of {words} has a bench."}
+            ask(self.program, self.keys[other], "POST", at("messages"), {"session": f"bench-of-{other}", "messages": [turn]})
+
+        page = {"cookie": cookie, "sec-fetch-site": "same-origin"}
+        for door, headers in (("page", page), ("key", {"authorization": f"Bearer {self.keys[who]}"})):
+            status, text = streamed(self.program, headers, say)
+            self.tally.calls["browser"] += 1
+            self.look(f"{who}'s {door} GET stream", [other], "", text)
+            self.expect(f"{who}'s {door} GET stream", f"bench-of-{other}" not in text, status, text)
+        for door, headers in (
+            ("nobody", {}), ("counter", {"authorization": f"Bearer {self.keys['counter']}"}),
+            ("another page", {**page, "origin": "http://127.0.0.1:1"}), ("another site", {**page, "sec-fetch-site": "cross-site"}),
+        ):
+            status, text = streamed(self.program, headers, say)
+            self.tally.calls["browser"] += 1
+            self.expect(f"{who} {door} GET stream", status in (401, 403), status, text)
+
+    def files(self):
+        """The files of the UI need no key: they hold nothing of anybody, and nothing lies behind them."""
+        names = ["", "app.js", "app.css", "force.js", "icon.svg", "index.html", "../v1/spaces", "..%2f..%2fetc%2fpasswd", "%2e%2e/data", "app.js/x"]
+        for name in names:
+            for method in ("GET", "POST", "PUT", "DELETE", "PATCH"):
+                status, headers, text = self.paged("nobody", "none=0", method, f"/ui/{name}")
+                door = f"nobody {method} /ui/{name}"
+                self.look(door, list(CANARIES), "", text)
+                self.expect(door, status < 400 or status in (401, 403, 404, 405), status, text[:200])
+                if status == 200:
+                    policy = headers.get("content-security-policy") or ""
+                    self.expect(door, method == "GET" and "default-src 'none'" in policy and "unsafe" not in policy, status, policy)
+            status, headers, text = self.paged("nobody", "none=0", "GET", f"/ui/{name}", host="mnemal.example")
+            self.expect(f"nobody GET /ui/{name} under another host", status >= 400, status, text[:200])
+
     # --- tools
 
     def tool(self, who, profile, tool, arguments):
@@ -466,6 +615,10 @@ def main():
                     doors.tell("commands")
                     known["bo"] = planted_again(program, keys["bo"])
                     before["bo"] = doors.held("bo")
+            for who, other in (("bo", "ada"), ("ada", "bo")):
+                doors.browsers(who, other)
+                doors.tell(f"browsers {who}")
+            doors.files()
             doors.unknown("bo")
             doors.without_right()
             died = program.died()

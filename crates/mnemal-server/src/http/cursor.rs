@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use mnemal::Memory;
-use mnemal_core::{Cursor, Seq};
+use mnemal_core::{Cursor, Seq, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -84,6 +84,17 @@ impl Page {
     /// Returns the log position before which it begins in a list of the newest events.
     pub(crate) fn before(&self) -> Option<Seq> {
         self.after().0
+    }
+
+    /// Returns the moment before which it begins in a list by time.
+    pub(crate) fn moment(&self) -> Option<Timestamp> {
+        let micros = i64::try_from(self.after).ok().filter(|micros| *micros > 0)?;
+        Timestamp::from_micros(micros).ok()
+    }
+
+    /// Returns the cursor of a moment.
+    pub(crate) fn at_moment(&self, memory: &Memory, moment: Timestamp) -> String {
+        self.at(memory, moment.as_micros().unsigned_abs())
     }
 
     /// Returns the page of a complete list.

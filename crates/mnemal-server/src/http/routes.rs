@@ -6,6 +6,7 @@ mod decisions;
 mod events;
 mod forget;
 mod graph;
+mod import;
 mod keys;
 mod login;
 mod mem0;
@@ -43,6 +44,7 @@ pub(crate) fn routes() -> Vec<Route> {
         summaries::routes(),
         working::routes(),
         work::routes(),
+        import::routes(),
         transfer::routes(),
         stream::routes(),
         forget::routes(),

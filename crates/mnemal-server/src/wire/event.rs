@@ -2,7 +2,7 @@
 
 use mnemal::events::{Ack, Durability, ReleaseOutcome};
 use mnemal::recall::ReadMark;
-use mnemal_core::{Body, Decision, Event, EventKind, SessionSummary};
+use mnemal_core::{Body, Decision, Event, EventId, EventKind, SessionSummary};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -76,6 +76,9 @@ pub struct EventForm {
     /// What the dream did.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation: Option<&'static str>,
+    /// The decision that took it back; of what the dream did and of decisions about facts, entities and releases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone_by: Option<String>,
     /// How far notes and facts are read in it: `pending`, `complete`, `skipped` or `failed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     extraction: Option<&'static str>,
@@ -85,6 +88,11 @@ impl EventForm {
     /// Returns the form of an event with its extraction status.
     pub fn read(event: &Event, mark: &ReadMark) -> Self {
         Self { extraction: Some(mark.of(event).as_str()), ..Self::from(event) }
+    }
+
+    /// Adds the decision that took it back.
+    pub(crate) fn undone_by(self, decision: Option<&EventId>) -> Self {
+        Self { undone_by: decision.map(ToString::to_string), ..self }
     }
 }
 
@@ -130,6 +138,7 @@ impl From<&Event> for EventForm {
             },
             decision,
             operation,
+            undone_by: None,
             extraction: None,
         }
     }

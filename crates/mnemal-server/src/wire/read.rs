@@ -383,6 +383,43 @@ fn kind(of: RecordRef) -> &'static str {
     }
 }
 
+/// What an earlier context was, in short.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ReceiptSummary")]
+pub(crate) struct ReceiptSummaryForm {
+    /// The id of its account.
+    id: String,
+    /// The conversation that was shown it.
+    session: String,
+    /// When.
+    at: String,
+    /// The limit.
+    budget: u32,
+    /// What it used.
+    tokens: u32,
+    /// How many lines it had.
+    lines: usize,
+    /// How many records were left out.
+    omitted: u64,
+    /// Layers that could not answer in full.
+    gaps: Vec<GapForm>,
+}
+
+impl From<&Receipt> for ReceiptSummaryForm {
+    fn from(receipt: &Receipt) -> Self {
+        Self {
+            id: receipt.id.to_string(),
+            session: receipt.session.to_string(),
+            at: receipt.at.to_string(),
+            budget: receipt.budget.0,
+            tokens: receipt.tokens.0,
+            lines: receipt.lines.len(),
+            omitted: receipt.omitted_counts.iter().map(|(_, count)| u64::from(*count)).sum(),
+            gaps: gaps(&receipt.gaps),
+        }
+    }
+}
+
 /// The account of an earlier context.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Receipt")]

@@ -1,6 +1,7 @@
 //! Explanations, belief diffs and receipts over HTTP.
 
 use mnemal_server::auth::Right;
+use mnemal_testkit::ManualClock;
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -160,4 +161,69 @@ async fn a_key_of_one_user_is_answered_from_that_users_words_alone() {
     assert_eq!(own["quotes"][0]["text"], "The shed key hangs behind the blue door.", "{own}");
     let other = api.as_key(&bo, "POST", &path("answer"), asked).await.of(200);
     assert_eq!((&other["known"], &other["quotes"]), (&json!(false), &json!([])), "{other}");
+}
+
+#[tokio::test]
+async fn what_conversations_were_given_is_listed_newest_first_and_page_by_page() {
+    let clock = std::sync::Arc::new(ManualClock::default());
+    let ticking = std::sync::Arc::clone(&clock);
+    let api = Api::over(mnemal::Engine::builder().with_clock(clock));
+    let said = json!({"content": "The heron of the pond nests in the old willow.", "session": "pond", "user": "ann"});
+    api.post("events", json!({"events": [said]})).await.of(201);
+    let said = json!({"content": "The heron of the pond eats frogs.", "session": "frogs", "user": "bo"});
+    api.post("events", json!({"events": [said]})).await.of(201);
+    let mut given = Vec::new();
+    for place in 0..7 {
+        // Three of them are of one moment.
+        if !(3..5).contains(&place) {
+            ticking.advance(std::time::Duration::from_secs(1));
+        }
+        let user = if place % 2 == 0 { "ann" } else { "bo" };
+        let asked = json!({
+            "query": "Where is the heron?", "session": format!("reader-{}", place % 3), "user": user, "budget_tokens": 500,
+        });
+        let context = api.post("context", asked).await.of(200);
+        given.push(context["recall_id"].as_str().unwrap().to_owned());
+    }
+    let ids = |page: &Value| -> Vec<String> {
+        page["items"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let whole = api.get("recalls").await.of(200);
+    assert_eq!(whole["next_cursor"], Value::Null);
+    let all = ids(&whole);
+    let sorted = |mut ids: Vec<String>| {
+        ids.sort();
+        ids
+    };
+    assert_eq!(sorted(all.clone()), sorted(given.clone()), "each is there once");
+    assert_eq!(
+        (&all[..2], &all[5..]),
+        (&[given[6].clone(), given[5].clone()][..], &[given[1].clone(), given[0].clone()][..])
+    );
+    let newest = &whole["items"][0];
+    let account = api.get(&format!("recalls/{}", given[6])).await.of(200);
+    assert_eq!(
+        (&newest["session"], &newest["tokens"], &newest["budget"], &newest["at"]),
+        (&account["session"], &account["tokens"], &account["budget"], &account["at"])
+    );
+    assert_eq!(newest["lines"].as_u64().unwrap(), account["lines"].as_array().unwrap().len() as u64);
+    let (mut paged, mut path) = (Vec::new(), "recalls?limit=3".to_owned());
+    loop {
+        let page = api.get(&path).await.of(200);
+        paged.extend(ids(&page));
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        path = format!("recalls?limit=3&cursor={cursor}");
+    }
+    assert_eq!(paged, all, "page by page it is the same list");
+    let of_one = api.get("recalls?session=reader-1").await.of(200);
+    assert_eq!(ids(&of_one), [given[4].clone(), given[1].clone()]);
+    assert_eq!(ids(&api.get("recalls?session=nobody-asked").await.of(200)), [""; 0]);
+    let bo = api.key_of("bo", &[Right::Read], &["demo"]);
+    let own = api.as_key(&bo, "GET", "/v1/spaces/demo/recalls", Value::Null).await.of(200);
+    assert_eq!(
+        ids(&own),
+        [given[5].clone(), given[3].clone(), given[1].clone()],
+        "those that rest on his words: {own}"
+    );
+    api.get("recalls?cursor=1-0000000000000000").await.of(400);
 }

@@ -25,8 +25,18 @@ async fn a_fact_is_added_ended_and_both_are_taken_back() {
         let event = decision["event_id"].as_str().unwrap();
         api.post(&format!("decisions/{event}/undo"), json!({})).await.of(200)
     };
-    undo(&ended).await;
+    let taken = undo(&ended).await;
     assert!(told(&api, "facts?predicate=likes").await.contains("plum cake"));
+    let logged = async |decision: &Value| {
+        let id = decision["event_id"].as_str().unwrap();
+        let alone = api.get(&format!("events/{id}")).await.of(200);
+        let listed = api.get("events?role=decision&order=desc&limit=200").await.of(200);
+        let of = listed["items"].as_array().unwrap().iter().find(|one| one["id"] == id).cloned().unwrap();
+        assert_eq!(of["undone_by"], alone["undone_by"], "a list and an event say the same: {of}");
+        alone
+    };
+    assert_eq!(logged(&ended).await["undone_by"], taken["event_id"], "it says what took it back");
+    assert_eq!((logged(&added).await.get("undone_by"), logged(&taken).await.get("undone_by")), (None, None));
     undo(&added).await;
     assert!(!told(&api, "facts?predicate=likes").await.contains("plum cake"));
     let lives = api.get("facts?predicate=lives_in").await.of(200)["items"][0]["id"].clone();

@@ -17,6 +17,8 @@ mod errors;
 #[cfg(test)]
 mod flows;
 #[cfg(test)]
+mod imports;
+#[cfg(test)]
 mod login;
 #[cfg(test)]
 mod mcp;

@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use mnemal::ImportFormat;
 #[cfg(feature = "ingest-docs")]
 use mnemal::events::Packing;
+use mnemal::events::may_hold_history;
 
-use crate::args::ImportFormat;
 use crate::command::ingest::walk;
 
 /// Size of a read, in bytes. Source: own choice; format detection uses as many.
@@ -44,7 +45,7 @@ pub(super) fn of(path: &Path, format: ImportFormat) -> Result<InputFiles> {
             Ok(one(plain(name, file)))
         };
     }
-    let is_wanted = move |name: &str| container(name).is_some() || is_meant(name, format);
+    let is_wanted = move |name: &str| container(name).is_some() || may_hold_history(name, format);
     let found = walk::files(path)?.filter(move |found| is_wanted(&found.name));
     let sources = found.flat_map(move |found| match (found.file, container(&found.name)) {
         (Ok(file), Some(packing)) => unpacked(&format!("{}/", found.name), file, packing, format),
@@ -63,20 +64,6 @@ fn container(name: &str) -> Option<Packing> {
 fn ends(name: &str, end: &str) -> bool {
     name.len() >= end.len()
         && name.get(name.len() - end.len()..).is_some_and(|own| own.eq_ignore_ascii_case(end))
-}
-
-/// Whether a file's name fits a format.
-fn is_meant(name: &str, format: ImportFormat) -> bool {
-    let known: &[&str] = match format {
-        ImportFormat::MemoryMd => &[".md", ".jsonl"],
-        ImportFormat::Obsidian => &[".md"],
-        ImportFormat::Rockbot => &[".json"],
-        ImportFormat::GeminiTakeout => &[".json", ".html"],
-        _ => &[".md", ".json", ".jsonl", ".af"],
-    };
-    // The name of an activity page depends on its user's language; other exports contain their own pages.
-    let is_activity = format == ImportFormat::Auto && ends(name, ".html") && !ends(name, "chat.html");
-    is_activity || known.iter().any(|end| ends(name, end))
 }
 
 fn plain(name: String, file: File) -> Source {
@@ -101,7 +88,7 @@ fn unpacked(
         Err(why) => return failed(prefix.trim_end_matches('/').to_owned(), why.into()),
     };
     let prefix = prefix.to_owned();
-    let meant = files.names().to_vec().into_iter().filter(move |name| is_meant(name, format));
+    let meant = files.names().to_vec().into_iter().filter(move |name| may_hold_history(name, format));
     Box::new(meant.map(move |name| {
         let reader = files.read(&name).map(|reader| Box::new(reader) as Box<dyn BufRead + Send>);
         Source { name: format!("{prefix}{name}"), reader: reader.map_err(Into::into), bytes: None }

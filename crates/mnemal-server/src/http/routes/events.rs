@@ -654,13 +654,16 @@ pub(super) fn within<T>(
 async fn get(call: Call) -> Result<Reply, Problem> {
     let memory = call.memory().await?;
     let event = memory.events().get(event_id(&call, 1)?).await?;
-    Reply::ok(&EventForm::read(&event, &memory.admin().read_mark().await?))
+    let forms = forms(&memory, std::slice::from_ref(&event)).await?;
+    Reply::ok(&forms.first())
 }
 
-/// Returns the forms of events, with their extraction status.
+/// Returns the forms of events, with their extraction status and what took them back.
 async fn forms(memory: &Memory, events: &[Event]) -> Result<Vec<EventForm>, Problem> {
     let mark = memory.admin().read_mark().await?;
-    Ok(events.iter().map(|event| EventForm::read(event, &mark)).collect())
+    let undone = memory.events().undone(events).await?;
+    let form = |event: &Event| EventForm::read(event, &mark).undone_by(undone.get(&event.id));
+    Ok(events.iter().map(form).collect())
 }
 
 fn event_id(call: &Call, place: usize) -> Result<EventId, Problem> {

@@ -15,13 +15,14 @@ use serde::Deserialize;
 
 use crate::auth::Right;
 use crate::http::call::Call;
+use crate::http::cursor::PageForm;
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::http::routes::condition::Condition;
 use crate::http::routes::of;
 use crate::mcp::recall::{RecordSorts, default_limit, looked_at};
-use crate::wire::{AnswerForm, ContextForm, Detail, RecallResultForm, ReceiptForm};
+use crate::wire::{AnswerForm, ContextForm, Detail, RecallResultForm, ReceiptForm, ReceiptSummaryForm};
 
 /// Maximum number of hits of a search. Source: own default, as for every list.
 const MOST: u32 = 200;
@@ -61,6 +62,13 @@ pub(super) fn routes() -> Vec<Route> {
             "The account of an earlier context.",
             (of::<ReceiptForm>, |call| Box::pin(receipt(call))),
         ),
+        Route::get(
+            "recall_list",
+            "/v1/spaces/{space}/recalls",
+            "What conversations were given: earlier contexts and answers, newest first.",
+            (of::<PageForm<ReceiptSummaryForm>>, |call| Box::pin(receipts(call))),
+        )
+        .query(of::<ReceiptsQuery>),
     ]
 }
 
@@ -184,6 +192,19 @@ struct ContextBody {
     /// Also what was left out.
     #[serde(default)]
     explain: bool,
+}
+
+/// Which earlier contexts.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct ReceiptsQuery {
+    /// Most items, 1 to 200; 50 without it. A page has more where several are of one moment, and fewer where it looked through
+    /// 2,000.
+    limit: Option<u32>,
+    /// Where the list goes on.
+    cursor: Option<String>,
+    /// Of one conversation.
+    session: Option<String>,
 }
 
 /// What is asked.
@@ -418,4 +439,15 @@ async fn receipt(call: Call) -> Result<Reply, Problem> {
     let name = call.name(1);
     let id: ReceiptId = name.parse().map_err(|_| Problem::not_found(format!("no recall {name:?}")))?;
     Reply::ok(&ReceiptForm::from(&call.memory().await?.admin().receipt(id).await?))
+}
+
+async fn receipts(call: Call) -> Result<Reply, Problem> {
+    let query: ReceiptsQuery = call.query()?;
+    let memory = call.memory().await?;
+    let page = call.page(&memory, query.limit, query.cursor.as_deref())?;
+    let session = super::events::within(query.session.as_deref(), |name| SessionId::new(name))?;
+    let found = memory.admin().receipts(&session, page.moment(), page.limit()).await?;
+    let next_cursor = found.before.map(|before| page.at_moment(&memory, before));
+    let items = found.receipts.iter().map(ReceiptSummaryForm::from).collect();
+    Reply::ok(&PageForm { items, next_cursor, gaps: Vec::new() })
 }
