@@ -1,7 +1,7 @@
 /** Requests to the server, and who is logged in. The session is a cookie that no script reads. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-import { Operations, type Gap, type JobForm, type Memory, type Options } from '../../integrations/typescript/src/operations';
+import { Operations, type Decided, type Gap, type JobForm, type Memory, type Options } from '../../integrations/typescript/src/operations';
 
 /** A refusal of the server, or that it did not answer. */
 export class Refusal extends Error {
@@ -95,7 +95,7 @@ export const api = new Api();
 export const canConfirm = Boolean(globalThis.crypto?.subtle);
 
 /** Confirms the very words of a memory that a person has before him. */
-export async function confirm(space: string, memory: Memory): Promise<unknown> {
+export async function confirm(space: string, memory: Memory): Promise<Decided> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(memory.content));
   const sha256 = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return api.memoryConfirm(space, memory.id, { sha256 });

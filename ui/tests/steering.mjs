@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 
-import { at, begin, open, server, settle, show, violations } from './page.mjs';
+import { at, begin, open, server, show, violations } from './page.mjs';
 
 const SPACE = 'steering';
 const turn = (content, name) => `${JSON.stringify({ role: name === 'bot' ? 'assistant' : 'user', ...(name !== 'bot' && { name }), content })}\n`;
@@ -36,6 +36,54 @@ describe('steering', () => {
       await page.getByRole('button', { name: 'source' }).first().click();
       await page.getByText('In the context because').waitFor();
     });
+  });
+
+  test('what waits is confirmed, rejected, taken back and corrected with one key each', async () => {
+    const space = server.space('inbox');
+    for (const [better, used] of [['ripgrep', 'grep'], ['pnpm', 'npm'], ['podman', 'docker']]) {
+      const messages = [{ role: 'assistant', content: `Done, I did it with ${used}.` }, { role: 'user', content: `Use ${better} instead of ${used}.` }];
+      await space('POST', 'messages', { session: used, messages });
+    }
+    await server.job('inbox', 'extract');
+    const waiting = async () => (await space('GET', 'memories?status=candidate')).items.map((one) => one.content);
+    const before = await waiting();
+    assert.equal(before.length, 3);
+    await open({}, async (page) => {
+      await page.goto(at('today', 'inbox'));
+      const items = page.locator('.inbox');
+      await items.nth(2).waitFor();
+      const names = await items.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+      assert.deepEqual(await violations(page), []);
+      await items.first().focus();
+      const said = (words) => page.getByRole('status').filter({ hasText: words }).waitFor();
+      const focused = (name) => page.waitForFunction((wanted) => document.activeElement.getAttribute('aria-label') === wanted, name);
+      await page.keyboard.press('a');
+      await said(`Confirmed: ${names[0]}`);
+      await focused(names[1]);
+      const { items: held } = await space('GET', 'preferences');
+      assert.ok(held.some((one) => one.content === names[0] && one.trust === 'user' && one.basis === 'told'), 'it counts as his own words');
+      await page.keyboard.press('r');
+      await said(`Rejected: ${names[1]}`);
+      await focused(names[2]);
+      const { items: rejected } = await space('GET', 'memories?status=rejected');
+      assert.deepEqual(rejected.map((one) => one.content), [names[1]]);
+      await page.keyboard.press('u');
+      await items.nth(1).waitFor();
+      assert.deepEqual((await waiting()).filter((words) => words === names[1]), [names[1]], 'it waits again');
+      assert.deepEqual(await violations(page), []);
+      // A key that is typed elsewhere decides nothing.
+      await page.getByLabel('Day', { exact: true }).focus();
+      await page.keyboard.press('r');
+      await items.first().getByRole('button', { name: 'Confirm' }).focus();
+      await page.keyboard.press('r');
+      await items.nth(1).waitFor();
+      await items.filter({ hasText: names[2] }).focus();
+      await page.keyboard.press('c');
+      await page.getByRole('textbox', { name: 'Words' }).waitFor();
+      assert.equal(await page.getByRole('textbox', { name: 'Words' }).inputValue(), names[2]);
+    });
+    await assert.rejects(space('PATCH', `memories/${(await space('GET', 'memories?status=candidate')).items[0].id}`, { content: 'other words' }),
+      /400.*kept for what is learnt/, 'what was learnt is corrected by saying it, and a patch says so');
   });
 
   test('what was taken back says so after the page is opened again', async () => {
@@ -80,10 +128,10 @@ describe('steering', () => {
       assert.equal(reports, 1, 'events alone make no report');
       await page.getByRole('button', { name: 'Make it again' }).click();
       await page.getByText('Something was stored since.').waitFor({ state: 'detached' });
-      await settle(page);
+      const stored = (await space('GET', 'report')).stored.events.toLocaleString('en-US');
+      await page.waitForFunction((wanted) => [...document.querySelectorAll('.tile')]
+        .some((one) => one.children[1].textContent === 'events stored' && one.children[0].textContent === wanted), stored);
       assert.equal(reports, 2);
-      const stored = (await space('GET', 'report')).stored.events;
-      assert.equal(await page.locator('.tile', { hasText: 'events stored' }).locator('.tile-value').textContent(), stored.toLocaleString('en-US'));
     });
   });
 

@@ -53,7 +53,7 @@ export function Memories({ space, params, tick, caller }: View) {
       <Gaps gaps={list.gaps} />
       <div class={`master ${chosen ? 'has-detail' : ''}`}>
         <section aria-label="List">
-          <Rows rows={list} name="Memories" chosen={chosen} choose={(memory) => setParams({ id: memory.id })}
+          <Rows rows={list} name="Memories" chosen={chosen} choose={(memory) => setParams({ id: memory.id, edit: undefined })}
             empty={
               <Empty>
                 No memory fits. Agents store them, and so do you: <code>mnemal -s {space} remember "…"</code>
@@ -70,12 +70,12 @@ export function Memories({ space, params, tick, caller }: View) {
             )}
           </Rows>
         </section>
-        {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} caller={caller}
+        {chosen && <Detail key={chosen} space={space} id={chosen} tick={tick} caller={caller} isEdited={params.get('edit') === 'yes'}
           done={done.id === chosen ? done.words : ''}
           changed={(id, words) => {
             setDone({ id, words });
             // Whoever has opened another memory meanwhile stays there.
-            if (read(location.hash).params.get('id') === chosen) setParams({ id });
+            if (read(location.hash).params.get('id') === chosen) setParams({ id, edit: undefined });
             list.reload();
           }} />}
       </div>
@@ -83,17 +83,19 @@ export function Memories({ space, params, tick, caller }: View) {
   );
 }
 
-function Detail({ space, id, tick, changed, done, caller }: {
+function Detail({ space, id, tick, changed, done, caller, isEdited }: {
   space: string;
   id: string;
   tick: number;
+  /** Whether it opens to be corrected. */
+  isEdited: boolean;
   /** Says what was done to the memory, which may have another id since. */
   changed: (id: string, words: string) => void;
   done: string;
   caller: Caller;
 }) {
   const [erasure, setErasure] = useState<Erasure>();
-  const [mode, setMode] = useState<'read' | 'edit' | 'forget'>('read');
+  const [mode, setMode] = useState<'read' | 'edit' | 'forget'>(isEdited && caller.class === 'app' ? 'edit' : 'read');
   // What is being erased is not asked for again, though the log tells of a change.
   const seen = useRef(tick);
   if (mode !== 'forget') seen.current = tick;

@@ -1,11 +1,12 @@
 /** Today: what changed, what waits for a person, how the space and its layers are. */
 import { useState } from 'preact/hooks';
 
-import type { Change, Event, Memory } from '../../../integrations/typescript/src/operations';
-import { api, canConfirm, confirm, useLoad, usePages, type Pages } from '../api';
+import type { Change, Event } from '../../../integrations/typescript/src/operations';
+import { api, useLoad, usePages } from '../api';
+import { Inbox } from '../inbox';
 import { Paged } from '../list';
 import type { View } from '../main';
-import { Action, Badge, Cut, Empty, Field, LoadView, Status, Tile, Time, Trust, bytes, number } from '../parts';
+import { Action, Badge, Cut, Empty, Field, LoadView, Status, Tile, Time, bytes, number } from '../parts';
 import { RecordLink } from '../record';
 import { link } from '../route';
 
@@ -13,10 +14,8 @@ import { link } from '../route';
 const LOOK_BACK = '7d';
 /** Changes that are shown first, and more at each request. */
 const CHANGES = 20;
-/** Memories to review and conversations of a page. */
+/** Contexts and conversations of a page. */
 const PAGE = 10;
-/** Preferences among which a decision is looked for. */
-const HOLDING = 200;
 /** How far back the last dream is looked for. */
 const DREAMS = '3d';
 /** Decisions of a page. */
@@ -156,54 +155,6 @@ function Given({ space, tick }: { space: string; tick: number }) {
   );
 }
 
-/** Confirms everything that is listed, after a second question. */
-function ConfirmAll({ space, pages, changed }: { space: string; pages: Pages<Memory>; changed: () => void }) {
-  // The very words that were on the page when it was asked for, whatever comes in meanwhile.
-  const [asked, setAsked] = useState<Memory[]>();
-  const [told, setTold] = useState('');
-  const listed = pages.items ?? [];
-  const all = async () => {
-    let done = 0;
-    try {
-      for (const memory of asked ?? []) {
-        await confirm(space, memory);
-        done++;
-      }
-    } finally {
-      setTold(`Confirmed: ${number(done)}.`);
-      setAsked(undefined);
-      pages.reload();
-      changed();
-    }
-  };
-  return (
-    <>
-      {asked ? (
-        <div class="bar warn">
-          <span>These {number(asked.length)} count as your own words from then on.</span>
-          <span class="row">
-            <button type="button" onClick={() => setAsked(undefined)}>
-              Not yet
-            </button>
-            <Action kind="primary" work={all}>
-              Confirm {number(asked.length)}
-            </Action>
-          </span>
-        </div>
-      ) : (
-        listed.length > 1 && (
-          <div class="row">
-            <button type="button" onClick={() => setAsked(listed)}>
-              Confirm all {number(listed.length)}…
-            </button>
-          </div>
-        )
-      )}
-      {told && <p role="status">{told}</p>}
-    </>
-  );
-}
-
 /** Leads to what held on a day. */
 function OnADay({ space }: { space: string }) {
   const [day, setDay] = useState('');
@@ -229,21 +180,11 @@ function OnADay({ space }: { space: string }) {
 export function Today({ space, tick, caller }: View) {
   const stats = useLoad(() => api.stats(space), [space, tick]);
   const changes = useLoad(() => api.diff(space, { from: LOOK_BACK }), [space, tick]);
-  const waiting = usePages((cursor) => api.memoryList(space, { status: 'candidate', cursor, limit: PAGE }), [space, tick]);
-  // What was confirmed holds under the same key as a later version, and is no longer to be decided about.
-  const holding = useLoad(() => api.preferenceList(space, { limit: HOLDING }), [space, tick]);
-  const isOpen = (one: Memory) => !holding.data?.items.some((held) => held.key && held.key === one.key && held.version > one.version);
-  const open = { ...waiting, items: waiting.items?.filter(isOpen) };
   const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: PAGE }), [space, tick]);
   const [known, total] = [sessions.items?.length ?? 0, stats.data?.sessions ?? 0];
   const [most, setMost] = useState(CHANGES);
   const mayWrite = caller.rights.includes('write') || caller.rights.includes('admin');
   const mayDecide = caller.class === 'app' && mayWrite;
-  const decide = (work: () => Promise<unknown>) => async () => {
-    await work();
-    waiting.reload();
-    holding.reload();
-  };
   return (
     <>
       <LoadView load={stats}>
@@ -309,31 +250,7 @@ export function Today({ space, tick, caller }: View) {
           </LoadView>
         </section>
         <div>
-          <section>
-            <h2>To review</h2>
-            {mayDecide && canConfirm && <ConfirmAll space={space} pages={open} changed={holding.reload} />}
-            <Paged pages={open} to={link(space, 'memories', { status: 'candidate' })} empty="Nothing is to be reviewed.">
-              {(memory) => (
-                <>
-                  <p class="said">{memory.content}</p>
-                  <p class="meta">
-                    <Trust trust={memory.trust} /> <Time at={memory.created_at} /> ·{' '}
-                    <a href={link(space, 'memories', { id: memory.id, status: 'candidate' })}>open</a> ·{' '}
-                    <RecordLink id={memory.id}>source</RecordLink>
-                  </p>
-                  {mayDecide && (
-                    <div class="row">
-                      <Action work={decide(() => confirm(space, memory))} isOff={!canConfirm}>
-                        Confirm
-                      </Action>
-                      {!canConfirm && <span class="muted">Confirming needs HTTPS or localhost.</span>}
-                      <Action work={decide(() => api.memoryReject(space, memory.id))}>Reject</Action>
-                    </div>
-                  )}
-                </>
-              )}
-            </Paged>
-          </section>
+          <Inbox space={space} tick={tick} mayDecide={mayDecide} />
           <LastDream space={space} tick={tick} mayUndo={mayDecide} />
           <Given space={space} tick={tick} />
           <OnADay space={space} />
