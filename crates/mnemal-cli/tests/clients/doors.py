@@ -380,6 +380,8 @@ class Doors:
         self.expect(f"{who} POST /v1/login", first and not self.login(who, {"code": code}), "", "a code counts once")
         cookie = self.login(who, {"key": self.keys[who]})
         self.expect(f"{who} POST /v1/login", cookie and cookie != first, "", "each login has a session of its own")
+        status, _, text = self.paged(who, cookie, "GET", "/v1/login")
+        self.expect(f"{who}'s page GET /v1/login", status == 200 and json.loads(text)["user"] == who, status, text)
         name = cookie.split("=")[0]
         strangers = [f"{name}=0", f"{name}={self.keys[who]}", f"{name}={code}", f"other_{cookie}", f"{cookie}0", cookie[:-1]]
         pages = ["http://127.0.0.1:1", "http://localhost", "https://mnemal.example", "null", f"https://{self.program.address}"]
@@ -436,6 +438,9 @@ class Doors:
             self.tally.calls["browser"] += 1
             self.look(f"{who}'s {door} GET stream", [other], "", text)
             self.expect(f"{who}'s {door} GET stream", f"bench-of-{other}" not in text, status, text)
+        own = {"authorization": f"Bearer {self.keys[other]}"}
+        status, text = streamed(self.program, own, say)
+        self.expect(f"{other}'s key GET stream", status in (200, 403) and (status == 403 or "event.stored" in text), status, text)
         for door, headers in (
             ("nobody", {}), ("counter", {"authorization": f"Bearer {self.keys['counter']}"}),
             ("another page", {**page, "origin": "http://127.0.0.1:1"}), ("another site", {**page, "sec-fetch-site": "cross-site"}),
