@@ -92,8 +92,8 @@ class _Calls:
             content = json.dumps({name: value for name, value in body.items() if value is not None}).encode()
             headers["content-type"] = "application/json"
         elif lines is not None:
-            content, headers["content-type"] = lines
-            content = content.encode() if isinstance(content, str) else content
+            data, headers["content-type"] = lines
+            content = data.encode() if isinstance(data, str) else data
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
         if idempotency_key:
