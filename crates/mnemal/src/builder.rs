@@ -321,6 +321,7 @@ impl Builder {
             steady,
             retained: Mutex::default(),
             swept: Mutex::new(None),
+            held_back: Mutex::default(),
             unfolded: AtomicU64::new(0),
             served: ForegroundCalls::default(),
             switch: self.switch,

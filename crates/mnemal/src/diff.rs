@@ -1,10 +1,12 @@
 //! Belief diff: facts and notes that were added, dropped, or changed between two moments, with their evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::ops::Range;
 
 use mnemal_core::{
-    AsOf, Error, Event, EventId, Fact, FactFilter, FactStatus, Learning, LearningFilter, LearningStatus,
-    Result, Source, Timestamp,
+    AsOf, Cursor, Error, Event, EventFilter, EventId, EventStore, Fact, FactFilter, FactStatus, Learning,
+    LearningFilter, LearningStatus, Result, Seq, Source, Timestamp,
 };
 use mnemal_graph::Graph;
 
@@ -63,7 +65,35 @@ pub struct BeliefDiff {
     pub learnings: Vec<BeliefChange>,
 }
 
+/// Reads that find an event by its recording time. Source: the logarithm of a log of 16 million events.
+const STEPS: usize = 24;
+
 impl Memory {
+    /// Sets the causes of changes between two moments: the events that were recorded when they came about. A few changes are
+    /// looked up in a long log, many of them in all that was recorded.
+    async fn set_causes(&self, changes: &mut [BeliefChange], from: Timestamp, to: Timestamp) -> Result<()> {
+        let moments: BTreeSet<Timestamp> = changes.iter().map(|change| change.at).collect();
+        let log = self.log_to_read()?;
+        let end = log.head().await?.count() + 1;
+        let n_steps = u64::try_from(moments.len() * STEPS).unwrap_or(u64::MAX);
+        let causes = if n_steps < end {
+            let (mut causes, mut begin) = (BTreeMap::new(), 1);
+            for at in moments {
+                let (place, event) = recorded_from(log.as_ref(), at, begin..end).await?;
+                begin = place;
+                let event = event.filter(|event| event.recorded_at == at && event.body().is_some());
+                causes.extend(event.map(|event| (at, event.id)));
+            }
+            causes
+        } else {
+            self.causes(from, to).await?
+        };
+        for change in changes {
+            change.cause = causes.get(&change.at).copied();
+        }
+        Ok(())
+    }
+
     /// Returns the events recorded in the interval, by their recording times, which are unique; erased events are left out.
     async fn causes(&self, from: Timestamp, to: Timestamp) -> Result<BTreeMap<Timestamp, EventId>> {
         let (from, to) = (from.plus_micros(1), to.plus_micros(1));
@@ -81,7 +111,6 @@ impl Memory {
         &self,
         graph: &Graph,
         (from, to): (Timestamp, Timestamp),
-        causes: &BTreeMap<Timestamp, EventId>,
     ) -> Result<Vec<BeliefChange>> {
         let believed = |fact: &Fact, at: Timestamp| {
             fact.created_at <= at
@@ -114,7 +143,7 @@ impl Memory {
                 record: shown.fact.id.to_string(),
                 before: before.map(FactView::line),
                 after: after.map(FactView::line),
-                cause: causes.get(&at).copied(),
+                cause: None,
                 evidence: shown.sentences.clone(),
             });
         }
@@ -124,11 +153,7 @@ impl Memory {
         Ok(changes)
     }
 
-    async fn learnings_changed(
-        &self,
-        (from, to): (Timestamp, Timestamp),
-        causes: &BTreeMap<Timestamp, EventId>,
-    ) -> Result<Vec<BeliefChange>> {
+    async fn learnings_changed(&self, (from, to): (Timestamp, Timestamp)) -> Result<Vec<BeliefChange>> {
         let holds =
             |row: &Learning, at: Timestamp| row.is_believed_at(at) && row.status != LearningStatus::Candidate;
         let mut all = self.preferences().all_learnings(&LearningFilter::all()).await?;
@@ -155,7 +180,7 @@ impl Memory {
                 record: shown.id.to_string(),
                 before: before.map(|row| row.content.clone()),
                 after: after.map(|row| row.content.clone()),
-                cause: causes.get(&at).copied(),
+                cause: None,
                 evidence: self.sentences_of(&sources).await?,
             });
         }
@@ -175,12 +200,36 @@ impl FactsHandle<'_> {
         if to <= from {
             return Err(Error::invalid("the second moment must be after the first"));
         }
-        let causes = self.memory.causes(from, to).await?;
         let graph = self.memory.graph_of_all().await?;
-        let facts = self.memory.facts_changed(&graph, (from, to), &causes).await?;
-        let learnings = self.memory.learnings_changed((from, to), &causes).await?;
+        let mut facts = self.memory.facts_changed(&graph, (from, to)).await?;
+        let mut learnings = self.memory.learnings_changed((from, to)).await?;
+        self.memory.set_causes(&mut facts, from, to).await?;
+        self.memory.set_causes(&mut learnings, from, to).await?;
         Ok(BeliefDiff { facts, learnings })
     }
+}
+
+/// Returns the first event of these places that was recorded at a moment or later, with its place, or the end of the places
+/// without one: recording times grow with the places.
+async fn recorded_from(
+    log: &dyn EventStore,
+    at: Timestamp,
+    places: Range<u64>,
+) -> Result<(u64, Option<Event>)> {
+    let (mut low, mut high, mut found) = (places.start, places.end, None);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let after = Cursor(middle.checked_sub(1).filter(|place| *place > 0).map(Seq));
+        let event = log.scan(&EventFilter::all(), after, NonZeroUsize::MIN).await?.pop();
+        match event {
+            Some(event) if event.recorded_at < at => low = event.seq.0 + 1,
+            event => {
+                high = middle;
+                found = event.or(found);
+            }
+        }
+    }
+    Ok((low, found))
 }
 
 fn kind<T>(before: Option<&T>, after: Option<&T>) -> ChangeKind {
@@ -228,5 +277,22 @@ mod tests {
                 (Some(("b", 2)), None),
             ]
         );
+    }
+    #[tokio::test]
+    async fn the_cause_of_a_change_is_found_in_a_long_log() {
+        let memory = Memory::in_memory().await.unwrap();
+        let from = memory.admin().engine().now();
+        let talk = async |n: usize| {
+            let turns = (0..n).map(|turn| crate::Message::assistant(format!("turn {turn} of {n}")));
+            memory.events().log_all(turns).await.unwrap();
+        };
+        talk(STEPS * 3).await;
+        let note = memory.remember("The winch needs grease").by_user().await.unwrap();
+        talk(STEPS * 3 + 1).await;
+        let to = memory.admin().engine().now();
+        let changes = memory.facts().diff(from.plus_micros(-1), to).await.unwrap().learnings;
+        let cause =
+            memory.preferences().learning(&note.id.unwrap().to_string()).await.unwrap().sources[0].event;
+        assert_eq!(changes.iter().map(|change| change.cause).collect::<Vec<_>>(), [Some(cause)]);
     }
 }

@@ -28,6 +28,7 @@ use crate::memory::Memory;
 use crate::model::Model;
 use crate::secondary::Secondary;
 use crate::settings::Settings;
+use crate::status::HeldBackCount;
 use crate::user::UserGraphs;
 
 /// Maximum number of rows of a count. Source: own default.
@@ -91,6 +92,8 @@ pub(crate) struct EngineParts {
     pub(crate) retained: Mutex<Option<Duration>>,
     /// Time of the last sweep of working memory, by the monotonic clock.
     pub(crate) swept: Mutex<Option<Duration>>,
+    /// Quarantined events of the log, as far as they were counted.
+    pub(crate) held_back: Mutex<HeldBackCount>,
     /// Events that this process has appended since the last fold.
     pub(crate) unfolded: AtomicU64,
     /// Foreground calls in progress; background work gives way to them.

@@ -148,7 +148,7 @@ impl Reading {
         let prefix = name.map(|name| format!("{name}: ")).unwrap_or_default();
         let reasons = broken.map(|one| format!("{prefix}{} {}: {}", report.unit, one.line, one.why));
         form.reasons.extend(reasons.take(REASONS.saturating_sub(form.reasons.len())));
-        let new: Vec<Gap> = report.gaps.iter().filter(|gap| !self.gaps.contains(gap)).cloned().collect();
+        let new: Vec<Gap> = report.gaps.iter().filter(|gap| !self.gaps.contains(gap)).copied().collect();
         self.gaps.extend(new);
     }
 
@@ -230,9 +230,9 @@ async fn import(mut call: Call) -> Result<Reply, Problem> {
         // What cannot be read is told by the import.
         let is_packed = body.fill_buf().is_ok_and(is_zip);
         if is_packed {
-            reading.unpack(&mut body)?
+            reading.unpack(&mut body)?;
         } else {
-            reading.read(body, None)?
+            reading.read(body, None)?;
         }
         Ok(reading)
     });
