@@ -278,21 +278,4 @@ mod tests {
             ]
         );
     }
-    #[tokio::test]
-    async fn the_cause_of_a_change_is_found_in_a_long_log() {
-        let memory = Memory::in_memory().await.unwrap();
-        let from = memory.admin().engine().now();
-        let talk = async |n: usize| {
-            let turns = (0..n).map(|turn| crate::Message::assistant(format!("turn {turn} of {n}")));
-            memory.events().log_all(turns).await.unwrap();
-        };
-        talk(STEPS * 3).await;
-        let note = memory.remember("The winch needs grease").by_user().await.unwrap();
-        talk(STEPS * 3 + 1).await;
-        let to = memory.admin().engine().now();
-        let changes = memory.facts().diff(from.plus_micros(-1), to).await.unwrap().learnings;
-        let cause =
-            memory.preferences().learning(&note.id.unwrap().to_string()).await.unwrap().sources[0].event;
-        assert_eq!(changes.iter().map(|change| change.cause).collect::<Vec<_>>(), [Some(cause)]);
-    }
 }
