@@ -6,7 +6,7 @@ use std::io::Read as _;
 
 use mnemal::events::{ImportPreview, ImportReport, LinePolicy, OwnHistory, expected_speakers};
 use mnemal::{ImportFormat, ImportOptions, Memory};
-use mnemal_core::{Degraded, Error, ErrorKind, Gap};
+use mnemal_core::{Degraded, Error, Gap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
@@ -172,7 +172,7 @@ impl Reading {
                 Ok(()) => {}
                 Err(error) => match reader.why_failed() {
                     Some(why) => return Err(Problem::invalid(format!("{name}: {why}"))),
-                    None if error.kind() == ErrorKind::Invalid => {
+                    None if error.kind() == mnemal_core::ErrorKind::Invalid => {
                         self.form.broken += 1;
                         self.form.reasons.push(format!("{name}: {error}"));
                     }
@@ -189,9 +189,9 @@ impl Reading {
     }
 
     #[cfg(not(feature = "ingest-docs"))]
-    #[expect(clippy::unused_self, reason = "as with the feature")]
     fn unpack(&mut self, _: &mut BodyReader) -> Result<(), Problem> {
-        Err(Problem::invalid("this build reads no zip"))
+        let format = self.format.as_str();
+        Err(Problem::invalid(format!("this build reads no zip; unpack it, and import its files as {format}")))
     }
 }
 
