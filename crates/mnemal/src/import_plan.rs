@@ -1,4 +1,4 @@
-//! What an import is told before it runs: which files of an archive it reads, and for whom it takes each speaker.
+//! The plan of an import: which files of an archive it reads, and for whom it takes each speaker.
 
 use mnemal_events::{Attribution, Format, ImportPreview};
 use mnemal_extract::speaker_label;

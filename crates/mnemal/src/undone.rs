@@ -1,4 +1,4 @@
-//! Which decisions and operations were undone.
+//! Undone decisions and operations.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
