@@ -28,15 +28,15 @@ export function Inbox({ space, tick, mayDecide }: { space: string; tick: number;
   const [last, setLast] = useState<Last>();
   const [error, setError] = useState<Refusal>();
   const list = useRef<HTMLElement>(null);
-  /** Whether a key has decided about the item that had the focus: the next one gets it. */
-  const wasKey = useRef(false);
+  /** The item with the focus about which a key has decided: when it is gone, the next one gets the focus. */
+  const decided = useRef<string>();
   const reload = () => {
     waiting.reload();
     holding.reload();
   };
   useEffect(() => {
-    if (!wasKey.current || open.items === undefined) return;
-    wasKey.current = false;
+    if (!decided.current || !open.items || open.items.some((one) => one.id === decided.current)) return;
+    decided.current = undefined;
     (list.current?.querySelector<HTMLElement>('.inbox') ?? list.current)?.focus();
   }, [waiting.data, holding.data]);
   const decide = (memory: Memory, verb: string, work: () => Promise<Decided>) => async () => {
@@ -66,7 +66,7 @@ export function Inbox({ space, tick, mayDecide }: { space: string; tick: number;
     event.preventDefault();
     event.stopPropagation();
     setError(undefined);
-    wasKey.current = true;
+    decided.current = event.key === 'a' || event.key === 'r' ? memory?.id : undefined;
     Promise.resolve(act()).catch((failed: unknown) => setError(refusal(failed)));
   };
   return (

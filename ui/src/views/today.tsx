@@ -1,8 +1,8 @@
 /** Today: what changed, what waits for a person, how the space and its layers are. */
 import { useState } from 'preact/hooks';
 
-import type { Change, Event } from '../../../integrations/typescript/src/operations';
-import { api, useLoad, usePages } from '../api';
+import type { Caller, Change, Event, Stats } from '../../../integrations/typescript/src/operations';
+import { api, useLoad, usePages, type Load } from '../api';
 import { Inbox } from '../inbox';
 import { Paged } from '../list';
 import type { View } from '../main';
@@ -179,12 +179,7 @@ function OnADay({ space }: { space: string }) {
 
 export function Today({ space, tick, caller }: View) {
   const stats = useLoad(() => api.stats(space), [space, tick]);
-  const changes = useLoad(() => api.diff(space, { from: LOOK_BACK }), [space, tick]);
-  const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: PAGE }), [space, tick]);
-  const [known, total] = [sessions.items?.length ?? 0, stats.data?.sessions ?? 0];
-  const [most, setMost] = useState(CHANGES);
-  const mayWrite = caller.rights.includes('write') || caller.rights.includes('admin');
-  const mayDecide = caller.class === 'app' && mayWrite;
+  const isTold = stats.data !== undefined || stats.error !== undefined;
   return (
     <>
       <LoadView load={stats}>
@@ -215,74 +210,87 @@ export function Today({ space, tick, caller }: View) {
           </>
         )}
       </LoadView>
-      <div class="columns">
-        <section>
-          <h2>Changed in the last 7 days</h2>
-          <LoadView load={changes}>
-            {({ changes: all }) =>
-              all.length === 0 ? (
-                <Empty>No belief changed.</Empty>
-              ) : (
-                <>
-                <ul class="list">
-                  {all.slice(-most).reverse().map((change) => (
-                    <li key={`${change.id}${change.at}`}>
-                      <p class="said">
-                        {change.change === 'dropped' ? <del>{change.before}</del> : change.after}
-                      </p>
-                      {change.change === 'changed' && (
-                        <p class="meta">
-                          before: <del>{change.before}</del>
-                        </p>
-                      )}
+      {isTold && <Sections space={space} tick={tick} caller={caller} stats={stats} />}
+    </>
+  );
+}
+
+/** What is below the counts; it is asked for when they are there, so that they are there soon. */
+function Sections({ space, tick, caller, stats }: { space: string; tick: number; caller: Caller; stats: Load<Stats> }) {
+  const changes = useLoad(() => api.diff(space, { from: LOOK_BACK }), [space, tick]);
+  const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: PAGE }), [space, tick]);
+  const [known, total] = [sessions.items?.length ?? 0, stats.data?.sessions ?? 0];
+  const [most, setMost] = useState(CHANGES);
+  const mayWrite = caller.rights.includes('write') || caller.rights.includes('admin');
+  const mayDecide = caller.class === 'app' && mayWrite;
+  return (
+    <div class="columns">
+      <section>
+        <h2>Changed in the last 7 days</h2>
+        <LoadView load={changes}>
+          {({ changes: all }) =>
+            all.length === 0 ? (
+              <Empty>No belief changed.</Empty>
+            ) : (
+              <>
+              <ul class="list">
+                {all.slice(-most).reverse().map((change) => (
+                  <li key={`${change.id}${change.at}`}>
+                    <p class="said">
+                      {change.change === 'dropped' ? <del>{change.before}</del> : change.after}
+                    </p>
+                    {change.change === 'changed' && (
                       <p class="meta">
-                        <Badge tone={change.change === 'believed' ? 'good' : 'warn'}>{change.change}</Badge> {change.kind}{' '}
-                        · <Time at={change.at} /> · <RecordLink id={change.id}>source</RecordLink>
+                        before: <del>{change.before}</del>
                       </p>
-                    </li>
-                  ))}
-                </ul>
-                <Cut shown={most} all={all.length} />
-                {most < all.length && <Action work={async () => setMost(most + CHANGES)}>More</Action>}
-                </>
-              )
-            }
+                    )}
+                    <p class="meta">
+                      <Badge tone={change.change === 'believed' ? 'good' : 'warn'}>{change.change}</Badge> {change.kind}{' '}
+                      · <Time at={change.at} /> · <RecordLink id={change.id}>source</RecordLink>
+                    </p>
+                  </li>
+                ))}
+              </ul>
+              <Cut shown={most} all={all.length} />
+              {most < all.length && <Action work={async () => setMost(most + CHANGES)}>More</Action>}
+              </>
+            )
+          }
+        </LoadView>
+      </section>
+      <div>
+        <Inbox space={space} tick={tick} mayDecide={mayDecide} />
+        <LastDream space={space} tick={tick} mayUndo={mayDecide} />
+        <Given space={space} tick={tick} />
+        <OnADay space={space} />
+        <section>
+          <h2>Last conversations</h2>
+          <Paged pages={sessions} all={total > known ? total : undefined} empty="There was no conversation yet.">
+            {(session) => (
+              <>
+                <a href={link(space, 'timeline', { session: session.id })}>{session.id}</a>
+                <p class="meta">
+                  {session.channel} · {number(session.event_count)} events · <Time at={session.last_at} />
+                </p>
+              </>
+            )}
+          </Paged>
+        </section>
+        <section>
+          <h2>Layers</h2>
+          <LoadView load={stats}>
+            {(held) => (
+              <ul class="layers">
+                {held.layers.map((layer) => (
+                  <li key={layer.layer}>
+                    <span>{layer.layer}</span> <Status status={layer.status} />
+                  </li>
+                ))}
+              </ul>
+            )}
           </LoadView>
         </section>
-        <div>
-          <Inbox space={space} tick={tick} mayDecide={mayDecide} />
-          <LastDream space={space} tick={tick} mayUndo={mayDecide} />
-          <Given space={space} tick={tick} />
-          <OnADay space={space} />
-          <section>
-            <h2>Last conversations</h2>
-            <Paged pages={sessions} all={total > known ? total : undefined} empty="There was no conversation yet.">
-              {(session) => (
-                <>
-                  <a href={link(space, 'timeline', { session: session.id })}>{session.id}</a>
-                  <p class="meta">
-                    {session.channel} · {number(session.event_count)} events · <Time at={session.last_at} />
-                  </p>
-                </>
-              )}
-            </Paged>
-          </section>
-          <section>
-            <h2>Layers</h2>
-            <LoadView load={stats}>
-              {(held) => (
-                <ul class="layers">
-                  {held.layers.map((layer) => (
-                    <li key={layer.layer}>
-                      <span>{layer.layer}</span> <Status status={layer.status} />
-                    </li>
-                  ))}
-                </ul>
-              )}
-            </LoadView>
-          </section>
-        </div>
       </div>
-    </>
+    </div>
   );
 }
