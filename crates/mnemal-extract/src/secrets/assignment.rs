@@ -78,7 +78,28 @@ const SUFFIXES: [&str; 22] = [
 ];
 
 /// Words between a name and its value.
-const LINKS: [&str; 11] = ["is", "was", "to", "ist", "war", "es", "est", "are", "будет", "é", "è"];
+const LINKS: [&str; 14] =
+    ["is", "was", "to", "ist", "war", "es", "est", "are", "будет", "é", "è", "lautet", "heißt", "será"];
+
+/// Words between such a word and the value.
+const ADVERBS: [&str; 9] =
+    ["now", "jetzt", "nun", "ab sofort", "maintenant", "désormais", "ahora", "agora", "теперь"];
+
+/// What may be told of a secret before its value is.
+const CHANGES: [&str; 9] = [
+    "has changed",
+    "has been changed",
+    "was changed",
+    "wurde geändert",
+    "hat sich geändert",
+    "a changé",
+    "ha cambiado",
+    "mudou",
+    "foi alterada",
+];
+
+/// Words for a secret that was just named, with their verbs.
+const AGAIN: [&str; 8] = ["it is", "it's", "it’s", "es ist", "es lautet", "c'est", "c’est", "ahora es"];
 
 /// Words with a digit that are no secret.
 const TECHNICAL: [&str; 30] = [
@@ -183,16 +204,47 @@ fn link(text: &str, from: usize, name: &Range<usize>) -> Option<(Link, usize)> {
             return Some((Link::Sign, spaced + sign.len()));
         }
     }
+    if let Some(end) = named_again(text, closed) {
+        return Some((Link::Word, behind_adverb(text, end)));
+    }
     if spaced == closed {
         return None;
     }
     let word = rest.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     if LINKS.iter().any(|link| link.eq_ignore_ascii_case(word)) {
         let end = spaced + word.len();
-        return Some((Link::Word, skip(text, end, 1, |c| c == ':')));
+        return Some((Link::Word, behind_adverb(text, skip(text, end, 1, |c| c == ':'))));
     }
     let is_quote = rest.starts_with(['"', '\'', '`']);
     (is_quote || is_option(text, name.start)).then_some((Link::Sign, spaced))
+}
+
+/// Returns the end of one of some phrases at a place, if no letter follows.
+fn phrase_end(text: &str, at: usize, phrases: &[&str]) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let ends = phrases.iter().filter_map(|phrase| {
+        let front = rest.get(..phrase.len())?;
+        let is_apart = !rest.get(phrase.len()..)?.starts_with(char::is_alphanumeric);
+        (is_apart && front.to_lowercase() == *phrase).then_some(at + phrase.len())
+    });
+    ends.max()
+}
+
+/// Returns where a value may begin behind an adverb: "is now …".
+fn behind_adverb(text: &str, at: usize) -> usize {
+    let spaced = skip(text, at, 2, |c| c == ' ');
+    phrase_end(text, spaced, &ADVERBS).unwrap_or(at)
+}
+
+/// Returns where the value may begin of a secret that is told of before: "the password has changed, it is …".
+fn named_again(text: &str, from: usize) -> Option<usize> {
+    let spaced = skip(text, from, 2, |c| c == ' ');
+    let changed = phrase_end(text, spaced, &CHANGES).unwrap_or(from);
+    let signed = skip(text, changed, 1, |c| matches!(c, ',' | ';' | '.'));
+    if signed == changed {
+        return None;
+    }
+    phrase_end(text, skip(text, signed, 2, |c| c == ' '), &AGAIN)
 }
 
 /// Reads the value: the quoted text, or the run up to a space or a terminating sign.
@@ -405,6 +457,11 @@ mod tests {
             "password: str = \"{}\"",
             "os.environ[\"DB_PASSWORD\"] = '{}'",
             "I changed my password to {} today",
+            "Mein Passwort lautet {}",
+            "Das Passwort ist jetzt {}.",
+            "We changed the wifi password, it's now {}.",
+            "The wifi password has changed, it is {}",
+            "La contraseña ha cambiado. Ahora es {}",
         ] {
             assert_eq!(found(&text.replace("{}", &value)), Some(value.as_str()), "{text}");
         }
@@ -419,6 +476,8 @@ mod tests {
     fn words_code_and_settings_are_left_alone() {
         for text in [
             "my password is terrible",
+            "I forgot my password, it's now 2026-05-04.",
+            "the password has changed, it is annoying",
             "the token is base64 encoded",
             "password: required",
             "token = tokens[0]",
