@@ -232,6 +232,9 @@ impl<'d> Claims<'d> {
                 continue;
             }
             let Some(slots) = pattern.at(reading, rules, at) else { continue };
+            if sentence.tells_of_owned(at, &slots) {
+                continue;
+            }
             if pattern.is_opening && sentence.is_clause(rule, &slots) {
                 continue;
             }

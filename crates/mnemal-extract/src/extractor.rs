@@ -23,7 +23,7 @@ use crate::slips::without_admissions;
 use crate::word::Word;
 
 /// Incremented with every change of packs or code that changes the output.
-const VERSION: u32 = 15;
+const VERSION: u32 = 16;
 /// Words of the longest text that is read. Source: own choice.
 const MOST_WORDS: usize = 2_000;
 /// Bytes that certainly exceed the word limit. Source: own choice, 20 per word.
@@ -212,31 +212,40 @@ impl RuleExtractor {
 
     /// Returns the claims of the speaker's turn before as corrections, when this one begins with "Just kidding!".
     fn taken_back(&self, said: &NewEvent, utterance: &Utterance<'_>) -> Vec<ExtractedFact> {
-        let own = utterance.before.iter().rev().find(|event| is_own(said, event));
-        let own = own.and_then(|event| Some((event, event.body()?)));
-        let Some(((event, earlier), first)) = own.zip(sentences(&said.content).first().copied()) else {
+        let Some((event, span)) = taken_back_turn(said, utterance.before.iter().rev()) else {
             return Vec::new();
         };
-        let may_be_jest = |pack: &Pack| pack.gates().may_be_jest(first.of(&said.content));
-        if !Pack::all().iter().any(may_be_jest) || not_eligible(event, earlier).is_some() {
-            return Vec::new();
-        }
-        // Two words show no language; those of the retracted turn do.
-        let is_jest = |text: &str| {
-            Pack::of(language(text)).is_some_and(|pack| pack.gates().is_jest(first.of(&said.content)))
-        };
-        if !is_jest(&said.content) && !is_jest(&earlier.content) {
-            return Vec::new();
-        }
+        let Some(earlier) = event.body() else { return Vec::new() };
         let mentions = mentions(&earlier.content, utterance.known);
         let mut meant = Extraction { mentions, ..Extraction::default() };
         self.facts(earlier, &event.echo, None, &mut meant);
-        let range = first.range();
-        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let span = Span { start: place(range.start), end: place(range.end) };
         let asserted = meant.facts.into_iter().filter(|fact| fact.act == Act::Assert);
         asserted.map(|fact| never_so(fact, span)).collect()
     }
+}
+
+/// Returns the speaker's turn before that a turn takes back, and the words that do: "Just kidding!", "I made that up." The events
+/// of the session before it come newest first.
+pub fn taken_back_turn<'e>(
+    said: &NewEvent,
+    mut newest_first: impl Iterator<Item = &'e Event>,
+) -> Option<(&'e Event, Span)> {
+    let event = newest_first.find(|event| is_own(said, event))?;
+    let earlier = event.body()?;
+    let first = sentences(&said.content).first().copied()?;
+    let may_be_jest = |pack: &Pack| pack.gates().may_be_jest(first.of(&said.content));
+    if !Pack::all().iter().any(may_be_jest) || not_eligible(event, earlier).is_some() {
+        return None;
+    }
+    // Two words show no language; those of the retracted turn do.
+    let is_jest = |text: &str| {
+        Pack::of(language(text)).is_some_and(|pack| pack.gates().is_jest(first.of(&said.content)))
+    };
+    if !is_jest(&said.content) && !is_jest(&earlier.content) {
+        return None;
+    }
+    let range = first.range();
+    Some((event, Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? }))
 }
 
 /// Returns the message right before, if someone else said it in the same conversation.
@@ -259,8 +268,10 @@ pub fn repaired_turn(said: &NewEvent, before: &[&Event]) -> Option<(EventId, Rep
 
 /// Whether the speaker of a turn said another one, too.
 fn is_own(said: &NewEvent, event: &Event) -> bool {
-    let is_own =
-        |body: &NewEvent| matches!(body.kind, EventKind::UserMessage) && body.speaker == said.speaker;
+    let is_own = |body: &NewEvent| {
+        matches!(body.kind, EventKind::UserMessage)
+            && (&body.speaker, &body.user) == (&said.speaker, &said.user)
+    };
     event.body().is_some_and(is_own)
 }
 

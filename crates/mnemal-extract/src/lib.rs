@@ -47,7 +47,7 @@ pub use authorship::{
 };
 pub use claim_gate::admit;
 pub use dates::{Anchor, DateRules, PackLine, TimeBias, TimeExpression, dates, number};
-pub use extractor::{RuleExtractor, is_role_word, repaired_turn};
+pub use extractor::{RuleExtractor, is_role_word, repaired_turn, taken_back_turn};
 pub use feedback::{
     Aspect, Feedback, FeedbackAct, FeedbackExample, Irritation, Polarity, Turn, feedback, feedback_examples,
     feedback_signals, is_slot_change, is_weighed_wish, only_states, requires_user_permission, wish_slot,

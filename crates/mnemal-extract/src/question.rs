@@ -182,11 +182,19 @@ fn is_about_self(words: &[Word<'_>]) -> bool {
     (0..words.len()).any(|at| match lower(words, at) {
         "i" | "my" | "mine" | "myself" | "i'm" | "i've" | "i'd" | "i'll" => true,
         "me" => !RECIPIENT_VERBS.contains(&before(words, at, 1)),
+        // An agent asks about its user.
+        "user" | "user's" => before(words, at, 1) == "the",
+        "户" | "戶" => before(words, at, 1) == "用",
+        word if USER.iter().any(|user| word.ends_with(user)) => true,
         word => {
             SELF.contains(&word) || word.contains('我') || word.starts_with("j'") || word.starts_with("j’")
         }
     })
 }
+
+/// Words for the user of an agent in other languages, as they end. Source: own choice.
+const USER: [&str; 8] =
+    ["nutzer", "nutzers", "nutzerin", "utilisateur", "utilisatrice", "usuario", "usuário", "utilizador"];
 
 /// First-person words of other languages: pronouns, and verb forms where the pronoun is omitted. None of them is an English
 /// word.
@@ -482,6 +490,18 @@ mod tests {
             !ask("Do you remember my name?").about_assistant && ask("Do you remember my name?").about_self
         );
         assert!(!ask("Tell me where Ana lives.").about_self);
+        for text in [
+            "Where does the user live?",
+            "What is the user's dog called?",
+            "Wo wohnt der Nutzer?",
+            "Où habite l'utilisateur ?",
+            "¿Dónde vive el usuario?",
+            "Onde mora o usuário?",
+            "用户住在哪里？",
+        ] {
+            assert!(ask(text).about_self, "{text}");
+        }
+        assert!(!ask("Which user is it?").about_self && !ask("Who has user rights?").about_self);
         for text in ["Wo wohnen wir in Ulm?", "¿Dónde vivo?", "Où est-ce que j'habite ?", "我的猫叫什么？"]
         {
             assert!(ask(text).about_self, "{text}");

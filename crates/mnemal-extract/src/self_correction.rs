@@ -54,6 +54,8 @@ struct Markers {
     slip: HashMap<String, Vec<Phrase>>,
     not: HashMap<String, Vec<Phrase>>,
     links: HashSet<String>,
+    /// Words behind a value that begin to tell how it is written.
+    spelling: HashSet<String>,
 }
 
 static MARKERS: LazyLock<Markers> =
@@ -90,6 +92,8 @@ impl Markers {
             }
             let links = section.text("links")?.unwrap_or_default();
             markers.links.extend(links.split(' ').map(str::to_owned));
+            let spelling = section.text("spelling")?.unwrap_or_default();
+            markers.spelling.extend(spelling.split(' ').filter(|word| !word.is_empty()).map(str::to_owned));
         }
         Ok(markers)
     }

@@ -59,6 +59,43 @@ fn is_object(body: &str) -> bool {
     body.starts_with(['{', '[', '"', '}']) && (body.contains("\": ") || body.contains("\":\""))
 }
 
+/// Fields of a commit in a log of git.
+const COMMIT_FIELDS: [&str; 6] = ["Author:", "Date:", "Merge:", "AuthorDate:", "Commit:", "CommitDate:"];
+/// Digits of the shortest name of a commit. Source: the short form of git.
+const LEAST_COMMIT: usize = 7;
+
+/// Returns the commits of a log of git with their messages, which are indented.
+pub(super) fn commits(text: &str) -> Vec<Range<usize>> {
+    if !text.contains("Author:") {
+        return Vec::new();
+    }
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let (mut at, mut is_open) = (0, false);
+    for line in text.split_inclusive('\n') {
+        let is_head = line.strip_prefix("commit ").is_some_and(|name| {
+            let digits = name.chars().take_while(char::is_ascii_hexdigit).count();
+            digits >= LEAST_COMMIT
+        });
+        let is_part = || {
+            line.trim().is_empty()
+                || line.starts_with("    ")
+                || COMMIT_FIELDS.iter().any(|field| line.starts_with(field))
+        };
+        if is_head {
+            found.push(at..at + line.len());
+            is_open = true;
+        } else if is_open && is_part() {
+            if let Some(last) = found.last_mut() {
+                last.end = at + line.len();
+            }
+        } else {
+            is_open = false;
+        }
+        at += line.len();
+    }
+    found
+}
+
 /// A line that begins with a day and a time, or with the name of a part of a program in brackets.
 fn is_log(body: &str) -> bool {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
@@ -66,6 +103,7 @@ fn is_log(body: &str) -> bool {
         .iter()
         .any(|level| body.strip_prefix(level).is_some_and(|rest| rest.starts_with([' ', ':', ']'])));
     let of_day = body
+        .trim_start_matches(['[', '('])
         .get(..19)
         .is_some_and(|front| digits(front) == 14 && front.bytes().filter(|byte| *byte == b':').count() == 2);
     let of_part =

@@ -63,6 +63,7 @@ fn others(turn: &TurnText<'_>) -> Vec<Part> {
         parts.extend(elements.map(|range| (range, Author::Program, "an element in tags")));
     }
     parts.extend(quote::fenced(text).into_iter().map(|range| (range, Author::Program, FENCED)));
+    parts.extend(data::commits(text).into_iter().map(|range| (range, Author::Program, "a log of git")));
     Reader::new(turn, &parts).read(&mut parts);
     parts
 }

@@ -179,7 +179,7 @@ fn labelled(body: &str) -> Option<LabeledLine<'_>> {
     });
     let (rest, is_timed) = without_time(body);
     let dash = || rest.find(" - ").filter(|at| rest.get(..*at).is_some_and(is_first_name));
-    let mark = rest.find([':', '：']).or_else(dash)?;
+    let mark = colon(rest).or_else(dash)?;
     let (label, said) = rest.split_at_checked(mark)?;
     let said = said.trim_start_matches([':', '：', '*', ' ', '-']);
     let (label, has_time_behind) = without_time_behind(label);
@@ -189,6 +189,17 @@ fn labelled(body: &str) -> Option<LabeledLine<'_>> {
     (is_label(label) && is_said)
         .then_some(LabeledLine { label, is_timed: is_timed || has_time_behind, is_account, said })
         .filter(|one| !one.said.starts_with(|first: char| first.is_ascii_digit()) || one.is_timed)
+}
+
+/// Returns the first colon that is none of a time: "Alice (10:02): …".
+fn colon(text: &str) -> Option<usize> {
+    let digit = |sign: Option<char>| sign.is_some_and(|sign| sign.is_ascii_digit());
+    let is_of_time = |at: usize, mark: &str| {
+        let (before, behind) = (text.get(..at), text.get(at + mark.len()..));
+        digit(before.and_then(|text| text.chars().next_back()))
+            && digit(behind.and_then(|text| text.chars().next()))
+    };
+    text.match_indices([':', '：']).find(|(at, mark)| !is_of_time(*at, mark)).map(|(at, _)| at)
 }
 
 /// Cuts a time off the front: in brackets, or digits with a colon.

@@ -72,6 +72,25 @@ impl Sentence<'_, '_> {
             && self.reading.words.iter().take(at).all(|word| self.rules.is_of("greeting", &word.lower))
     }
 
+    /// Returns whether a shape that begins with "my" tells the name of what belongs to that person, and not of the person: "the son of
+    /// my boss is called Emil".
+    pub(super) fn tells_of_owned(&self, at: usize, slots: &Slots) -> bool {
+        let (reading, rules) = (self.reading, self.rules);
+        let Some(before) = at.checked_sub(1).filter(|_| reading.break_at(at) == Break::None) else {
+            return false;
+        };
+        let word = reading.lower(at);
+        let is_noun = || {
+            let written = reading.words.get(before);
+            written.is_some_and(|word| word.is_capitalised(reading.text))
+                && !rules.subjects.lead.contains(reading.lower(before))
+        };
+        let is_attribute = rules.is_of("genitive", word) && is_noun()
+            || rules.is_of("possessive", word) && before > 0 && rules.is_of("owner", reading.lower(before));
+        let end = slots.object.as_ref().map_or(slots.own.end, |object| object.start);
+        is_attribute && (at..end).any(|at| rules.is_of("naming", reading.lower(at)))
+    }
+
     /// Returns whether an opening contains a subject or a verb, and so is no opening: "Nurse at Selly Oak". An answer is read
     /// up to its first sign: "Porto, I moved in May."
     pub(super) fn is_clause(&self, rule: &Rule, slots: &Slots) -> bool {

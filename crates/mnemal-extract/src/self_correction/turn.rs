@@ -137,7 +137,10 @@ impl WordList<'_> {
         if self.follows_a_slip(rest) {
             strength = Some(Strength::Sure);
         } else if rest < all
-            && (self.is_parted(rest) || all - rest > LONGEST_REST || strength < Some(Strength::Clear))
+            && (self.is_parted(rest)
+                || all - rest > LONGEST_REST
+                || strength < Some(Strength::Clear)
+                || !MARKERS.spelling.contains(self.word(rest)))
         {
             // A value that a sentence goes on about is its subject: "Wait, Bruges is where my sister lives."
             return None;
@@ -210,6 +213,10 @@ impl WordList<'_> {
             let likeness = self.likeness(value, &new, before, &(at..end));
             places.extend(likeness.map(|likeness| place(at..end, new.clone(), likeness)));
             at = end;
+        }
+        // "Hove" takes the place of Hull, and not of "live", whose letters are more like it.
+        if self.is_name(new.start) && places.iter().any(|place| before.is_name(place.old.start)) {
+            places.retain(|place| before.is_name(place.old.start));
         }
         places
     }
@@ -307,6 +314,8 @@ mod tests {
             ("I'm on 50 mg of zinc since May", "typo! 75 mg", "I'm on 75 mg of zinc since May"),
             ("I drive a Skoda Fabia, 2014.", "*Octavia", "I drive a Skoda Octavia, 2014."),
             ("I work at Halden Freight", "oops, Holden with an o", "I work at Holden Freight"),
+            ("I live in Hull.", "I mean Hove.", "I live in Hove."),
+            ("I live in Hull.", "Sorry, I meant Hove.", "I live in Hove."),
             ("My cat Biscuit is twelve", "eleven actually", "My cat Biscuit is eleven"),
             ("28 Kinder in der Gruppe", "18 nicht 28", "18 Kinder in der Gruppe"),
             (
@@ -343,6 +352,8 @@ mod tests {
             ("I live in Ghent.", "Wait, Bruges is where my sister lives."),
             ("I live in Ghent.", "Actually, Pizza."),
             ("I'm allergic to peanuts.", "No, cashews are fine."),
+            ("I live in Ghent.", "No wait, Rosa lives in Ghent."),
+            ("I live in Ghent.", "No wait, Anna is here"),
             ("I live in Ghent.", "*Hugs*"),
             ("I live in Ghent.", "*Important"),
             ("I live in Ghent.", "Wait, Anna is here"),

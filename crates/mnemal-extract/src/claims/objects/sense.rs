@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use mnemal_core::EntityKind;
 use mnemal_text::is_stop_word;
 
 use super::{Cut, Cutter, language};
@@ -9,6 +10,9 @@ use crate::claims::remark::Reason;
 use crate::claims::rule::Kind;
 use crate::clause::Break;
 use crate::gates::pack::Words;
+
+/// The predicate of homes.
+const LIVES_IN: &str = "lives_in";
 
 impl Cutter<'_, '_> {
     /// Returns words as an object if the rule accepts them and they say enough; `start` is their position including the
@@ -55,7 +59,11 @@ impl Cutter<'_, '_> {
         let kind = self.hints.kind_of(&self.reading.bytes(words));
         let is_dated = self.rule.kind == Kind::Number
             && self.hints.time_at(self.reading, words.start).is_some_and(|time| time.past.is_some());
-        !is_dated && kind.is_none_or(|kind| self.rule.kinds.is_empty() || self.rule.kinds.contains(&kind))
+        // "We moved to Slack": nobody lives in a program.
+        let is_home = self.rule.predicate.as_str() == LIVES_IN;
+        let is_made = matches!(kind, Some(EntityKind::Product | EntityKind::Work));
+        let is_wrong = is_dated || is_home && is_made;
+        !is_wrong && kind.is_none_or(|kind| self.rule.kinds.is_empty() || self.rule.kinds.contains(&kind))
     }
 
     /// Returns whether nothing around or at the start of the words shows that they are something else.
