@@ -38,11 +38,13 @@ mod suggest;
 mod topic;
 mod walk;
 
+mod asked_subject;
 mod query_analysis;
 mod source;
 mod stems;
 mod verbalize;
 
+pub use crate::asked_subject::AskedSubject;
 pub use crate::cardinality::CardinalityOrigin;
 pub use crate::cardinality_evidence::CardinalityEvidence;
 pub use crate::cardinality_pass::CardinalityPass;

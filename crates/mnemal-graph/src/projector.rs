@@ -7,7 +7,7 @@ mod shadow;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -25,7 +25,7 @@ use crate::graph::own;
 use crate::names::Names;
 
 /// Incremented with every change of the fold's output for the same extractions.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 /// Events per page when decisions are scanned.
 ///
 /// Source: own default; the largest batch that an append accepts.
@@ -66,6 +66,8 @@ pub struct GraphProjector {
     pace: AtomicUsize,
     /// Folded speaker names of the user.
     owner: Arc<BTreeSet<String>>,
+    /// Whether the rows were seen whole since the last forget that was folded here.
+    is_whole: AtomicBool,
 }
 
 /// State that a step leaves for the next one.
@@ -140,6 +142,7 @@ impl GraphProjector {
             shadow: Mutex::new(None),
             pace: AtomicUsize::new(FIRST_PACE),
             owner: Arc::default(),
+            is_whole: AtomicBool::new(false),
         }
     }
 
@@ -302,6 +305,7 @@ impl GraphProjector {
         let is_ruled = folded.known.fold.held.take_changed();
         let predicates = folded.known.fold.held.rows();
         if is_due {
+            self.is_whole.store(false, Ordering::Relaxed);
             let Edition { producer, difference, .. } = self.reader.graph.edition().await?;
             // A retry that the new version could read is no reason to replace the rows of the old one.
             let waits = producer.as_ref().is_some_and(|known| *known != self.producer()) && !folded.forgets;
@@ -338,6 +342,20 @@ impl GraphProjector {
         let graph = &self.reader.graph;
         let is_made = graph.edition().await?.producer == Some(self.producer());
         Ok(!is_made && graph.cursor().await? > Cursor::START)
+    }
+
+    /// Whether rows lack that a forget removed with others, because the rebuild after it was interrupted. Once they are whole, a
+    /// forget that another process folds is not noticed here; upkeep does.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database does not answer.
+    pub async fn lacks_rows(&self) -> Result<bool> {
+        if self.is_whole.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let lacks = self.is_due().await? && !self.is_read_otherwise().await?;
+        self.is_whole.store(!lacks, Ordering::Relaxed);
+        Ok(lacks)
     }
 
     /// Whether a changed version of the extractor or the fold is the only reason for a rebuild.

@@ -8,9 +8,10 @@ use futures_util::future::try_join;
 use mnemal_context::{Context, Line};
 use mnemal_core::{
     AsOf, Degraded, EventId, Gaps, InclusionReason, Marks, Receipt, RecordRef, Result, Role, Section,
-    SessionId, Source,
+    SessionId, Source, Speaker,
 };
-use mnemal_extract::{foreign_remark, turn_marks};
+use mnemal_extract::{foreign_remark, speaker_voice, turn_marks};
+use mnemal_graph::AskedSubject;
 use mnemal_recall::{Hit, MatchReason};
 use mnemal_text::sentences;
 
@@ -103,7 +104,7 @@ pub struct Quote {
 pub struct AskCall {
     context: ContextCall,
     recall: RecallCall,
-    asks_time: bool,
+    question: String,
 }
 
 impl AskCall {
@@ -112,7 +113,7 @@ impl AskCall {
         Self {
             context: memory.context(question).budget(BUDGET).sections(sections),
             recall: memory.recall(question).limit(HITS),
-            asks_time: mnemal_extract::question(question).asks_time,
+            question: question.to_owned(),
         }
     }
 
@@ -141,8 +142,7 @@ impl AskCall {
         let mut gaps = Gaps::default();
         let (context, found) = (gaps.merge(context), gaps.merge(found));
         let hits = found.hits.into_iter().map(|hit| (hit.event.id, hit)).collect();
-        let time = self.asks_time.then(|| Marks::TIME.with(Marks::NUMBER));
-        let quotes = quotes(&context, &hits, time);
+        let quotes = quotes(&context, &hits, &self.question);
         Ok(gaps.attach(Answer { quotes, receipt: context.receipt }))
     }
 }
@@ -157,7 +157,10 @@ impl IntoFuture for AskCall {
 }
 
 /// Returns the lines that answer, best first.
-fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, time: Option<Marks>) -> Vec<Quote> {
+fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, question: &str) -> Vec<Quote> {
+    let asks_time = mnemal_extract::question(question).asks_time;
+    let time = asks_time.then(|| Marks::TIME.with(Marks::NUMBER));
+    let subject = AskedSubject::of(question);
     let quote = |line: Line| {
         let place = line.number.checked_sub(1)?;
         let receipt = context.receipt.lines.get(place)?;
@@ -167,6 +170,9 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, time: Option<Marks>) 
         };
         let is_own = hit.and_then(|hit| hit.event.body()).is_none_or(|kept| foreign_remark(kept).is_none());
         if receipt.because != InclusionReason::Query || !is_own || only_asks(&line.text) {
+            return None;
+        }
+        if hit.is_none_or(is_of_asker) && subject.is_missed_by(&line.text) {
             return None;
         }
         let marks = Marks(turn_marks(&line.text).bits());
@@ -204,6 +210,12 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, time: Option<Marks>) 
     quotes.retain(|quote| quote.evidence >= BESIDE);
     quotes.truncate(LINES);
     quotes
+}
+
+/// Whether the asker said it, as far as is known: "I" is nobody else there.
+fn is_of_asker(hit: &Hit) -> bool {
+    let speaker = hit.event.body().and_then(|kept| kept.speaker.as_ref());
+    hit.event.role == Role::User && speaker_voice(speaker.map(Speaker::as_str)).is_none()
 }
 
 /// Whether a text consists of questions only.

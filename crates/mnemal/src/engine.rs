@@ -242,7 +242,24 @@ impl Engine {
     /// As [`fold_graph`](Self::fold_graph), with another time limit.
     pub(crate) async fn fold_graph_within(&self, budget: Duration) -> Vec<Gap> {
         let Slot::Filled(projector) = &self.0.graph_projector else { return Vec::new() };
-        self.stepped(Arc::<GraphProjector>::clone(projector), budget).await
+        let mut gaps = self.stepped(Arc::<GraphProjector>::clone(projector), budget).await;
+        gaps.extend(Box::pin(self.regained_rows(projector, budget)).await);
+        gaps
+    }
+
+    /// Makes the rows anew that an interrupted forget removed with others, within the time; returns the gap of what is left.
+    pub(crate) async fn regained_rows(&self, projector: &GraphProjector, budget: Duration) -> Option<Gap> {
+        let renewed = match projector.lacks_rows().await {
+            Ok(false) => return None,
+            Ok(true) => self.renew_graph(budget).await,
+            Err(error) => Err(error),
+        };
+        let cause = match renewed {
+            Ok(0) => return None,
+            Ok(behind) => GapCause::Stale { behind },
+            Err(error) => error.into(),
+        };
+        Some(Gap { layer: Layer::Graph, cause })
     }
 
     /// Folds the summaries until they have caught up or the time is over, as [`fold_graph`](Self::fold_graph).

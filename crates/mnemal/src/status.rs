@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use mnemal_core::{
     Cursor, ErrorKind, EventFilter, EventStore, Gap, GapCause, Health, HealthReport, Integrity, Layer,
-    LearningFilter, Result, Role, Status, UserId, Within,
+    LearningFilter, Result, Role, Slot, Status, UserId, Within,
 };
 
 use mnemal_extract::{Tier, language};
@@ -257,6 +257,9 @@ impl Engine {
         let graph = self.guarded().graph.part().ok()?;
         let cursor = graph.cursor().await.ok()?;
         if !(1..=STALE_EVENTS).contains(&cursor.behind(head)) {
+            if let Slot::Filled(projector) = &self.parts().graph_projector {
+                let _gap = Box::pin(self.regained_rows(projector, self.settings().recall.catch_up())).await;
+            }
             return Some(cursor);
         }
         let _gaps = self.fold_graph().await;

@@ -8,13 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use mnemal::context::Section;
 use mnemal::events::{ErasureStatus, Forget, Selector};
-use mnemal::ports::{EventStore as _, GraphStore, Progress, Projector, SummaryStore};
+use mnemal::graph::{Edition, GraphDelta};
+use mnemal::ports::{Advance, EventStore as _, GraphStore, Progress, Projection, Projector, SummaryStore};
 use mnemal::recall::RecallMode;
 use mnemal::types::Layer;
 use mnemal::{
-    Decision, Engine, Error, ErrorKind, EventFilter, EventKind, ImportFormat, ImportOptions, Memory, Message,
-    NoteKey, Result, Scope, SessionId, SpaceId,
+    AsOf, Decision, Engine, Error, ErrorKind, EventFilter, EventKind, FactFilter, ImportFormat,
+    ImportOptions, Memory, Message, NoteKey, Result, Scope, SessionId, SpaceId, Timestamp,
 };
 use mnemal_store::{MemoryStore, SqliteStore, Stores};
 use mnemal_testkit::{Fault, Faulty, Records};
@@ -136,6 +138,32 @@ async fn a_forgotten_event_is_in_no_byte_and_no_answer() {
     let receipt = memory.admin().receipt(before.receipt.id).await.unwrap();
     let named = receipt.lines.iter().flat_map(|line| &line.sources).any(|source| source.event == ack.id);
     assert!(!named, "no receipt names the event");
+}
+
+#[tokio::test]
+async fn of_a_turn_and_the_one_that_puts_it_right_either_is_erased_alone() {
+    for forgotten in 0..2 {
+        let home = tempfile::tempdir().unwrap();
+        let memory = space(home.path()).await;
+        let mut acks = Vec::new();
+        for text in ["I live in Zanzibarqux.", "No wait, Brugesqux."] {
+            acks.push(memory.log(Message::user(text)).await.unwrap().id);
+        }
+        let facts = async || {
+            let graph = memory.facts().graph().await.unwrap().value;
+            graph.facts(&FactFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap().len()
+        };
+        assert_eq!(facts().await, 1);
+        let erasure = memory.forget(Selector::Events(vec![acks[forgotten]])).await.unwrap();
+        assert!(erasure.verified(), "{:?}", erasure.residual);
+        for gone in [["Zanzibarqux", "zanzibarqux"], ["Brugesqux", "brugesqux"]][forgotten] {
+            assert!(!holds(home.path(), gone), "{gone}");
+        }
+        // What put nothing right says nothing, and what was never put right holds.
+        assert_eq!(facts().await, forgotten);
+        let context = memory.context("Where do I live?").await.unwrap();
+        assert_eq!(context.text.contains("lives in Zanzibarqux"), forgotten == 1, "{}", context.text);
+    }
 }
 
 // proves: NX-12.7 (redaction and tombstones of exports have tests of their own)
@@ -268,4 +296,35 @@ async fn an_interrupted_forget_is_finished_by_the_next_open() {
     let everything =
         memory.events().latest(&EventFilter::all(), NonZeroUsize::new(100).unwrap()).await.unwrap();
     assert_eq!(everything.len(), 42);
+}
+
+#[tokio::test]
+async fn rows_that_an_interrupted_rebuild_left_out_are_there_with_the_next_question() {
+    let home = tempfile::tempdir().unwrap();
+    let facts = async |memory: &Memory| {
+        let graph = memory.facts().graph().await.unwrap();
+        graph.facts(&FactFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap().len()
+    };
+    {
+        let memory = space(home.path()).await;
+        let _ack = memory.log(Message::user("I live in Ghent.")).await.unwrap();
+        assert_eq!(facts(&memory).await, 1);
+    }
+    // The state after a kill behind the erasing: the rows went with others, and nothing was made anew.
+    let store = SqliteStore::open(&home.path().join("space.db")).await.unwrap();
+    let at = <SqliteStore as Projection<GraphDelta>>::cursor(&store).await.unwrap();
+    let remove_facts = <SqliteStore as GraphStore>::history(&store, &FactFilter::all()).await.unwrap();
+    let edition = <SqliteStore as GraphStore>::edition(&store).await.unwrap();
+    let delta = GraphDelta {
+        remove_facts: remove_facts.iter().map(|fact| fact.id).collect(),
+        edition: Some(Edition { producer: None, ..edition }),
+        ..GraphDelta::default()
+    };
+    let advance = Advance { expect: at, next: at, ..Advance::default() };
+    <SqliteStore as Projection<GraphDelta>>::apply(&store, &delta, &advance).await.unwrap();
+    drop(store);
+    let memory = Memory::open(home.path().join("space.db")).await.unwrap();
+    assert_eq!(facts(&memory).await, 1);
+    let context = memory.context("Where do I live?").sections(vec![Section::Entity]).await.unwrap();
+    assert!(context.text.contains("Ghent"), "{}", context.text);
 }
