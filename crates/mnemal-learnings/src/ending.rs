@@ -1,7 +1,7 @@
 //! Endings: rows from user messages that end other rows and are never active themselves.
 
 use mnemal_core::{
-    EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Stance, Support, Timestamp,
+    EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Source, Stance, Support, Timestamp,
 };
 use mnemal_extract::{
     EndedSide, EndingScope, WordSenses, begins_compound, denies, joined_parts, subject_words,
@@ -52,14 +52,14 @@ pub(crate) struct Ending {
 }
 
 /// The order in which rows were said.
-pub(crate) type Order = (Timestamp, Timestamp, LearningId);
+pub(crate) type Order = (Timestamp, Timestamp, Option<Source>, LearningId);
 
 /// The speaker: user filter and spoken name.
 type Person = (Option<String>, Option<String>);
 
-/// Returns the position of a row in the order of statements.
+/// Returns the position of a row in the order of statements; those of one message follow their places in it.
 pub(crate) fn order(row: &Learning) -> Order {
-    (row.occurred_at, row.created_at, row.id)
+    (row.occurred_at, row.created_at, row.sources.first().copied(), row.id)
 }
 
 /// Whether a row ends others.

@@ -6,7 +6,7 @@ use mnemal_core::{
     TaskStep, Timestamp, Verdict, derived_id,
 };
 
-use crate::ending::Ending;
+use crate::ending::{Ending, order};
 use crate::read::{self, FeedbackCache, LEARNED};
 use crate::rows::Rows;
 use crate::supersession::settle;
@@ -163,7 +163,7 @@ impl Fold {
             return Err(Error::invalid("this key is kept for what is learnt from the user's own words"));
         }
         let earlier = self.rows.of_key(key).filter(|other| other.created_at < row.created_at);
-        let newest = earlier.max_by_key(|row| (row.occurred_at, row.created_at, row.id));
+        let newest = earlier.max_by_key(|row| order(row));
         let topics = newest.map(|row| row.topics.clone()).unwrap_or_default();
         let of_same_words = newest.filter(|newest| newest.content == row.content && newest.kind == row.kind);
         let pattern = row.pattern.clone().or_else(|| of_same_words?.pattern.clone());

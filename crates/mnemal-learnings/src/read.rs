@@ -29,7 +29,7 @@ pub(crate) use self::validity::is_of_conversation;
 /// Producer of learnings from messages, for rows and ids.
 const PRODUCER: &str = "learnings/told";
 /// Incremented with every change of the extraction from the same messages.
-const VERSION: u32 = 11;
+const VERSION: u32 = 12;
 /// Log positions before a message that are searched for the message it answers.
 ///
 /// Source: own default; a turn with many tool calls is shorter, and a forget affects no more messages than these.
@@ -93,7 +93,8 @@ pub(crate) fn read(event: &Event, before: &[&Event], cache: &mut FeedbackCache) 
     let found: Result<Vec<Option<Learning>>> =
         found.into_iter().map(|row| validity::set_validity(row, kept, &words)).collect();
     let mut found: Vec<Learning> = found?.into_iter().flatten().collect();
-    for ending in endings.iter().chain(&endings::of_repair(kept, &scene)?) {
+    let taken_back = [endings::of_repair(kept, &scene)?, endings::of_jest(kept, &scene)?];
+    for ending in endings.iter().chain(taken_back.iter().flatten()) {
         found.extend(endings::of_ending(event, kept, ending, &scene)?);
     }
     for (place, row) in (0..).zip(&mut found) {

@@ -34,7 +34,7 @@ pub enum Inference {
 /// for one, whatever its weight, and counts as evidence. Praise is never active: it supports the active row of its time,
 /// and does not reset its age. A statement before an ending is no longer active, and is no evidence for later ones.
 pub(crate) fn settle(group: &mut [Learning], endings: &[&Ending], inference: Inference) {
-    group.sort_by_key(|row| (row.occurred_at, row.created_at, row.id));
+    group.sort_by_key(order);
     let is_blocked = group.iter().any(|row| row.verdict.is_some());
     let mut endings: Vec<&Ending> = endings.to_vec();
     endings.sort_by_key(|ending| ending.at);

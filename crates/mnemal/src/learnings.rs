@@ -109,16 +109,10 @@ impl PreferencesHandle<'_> {
             return Err(Error::invalid("what was counted of a tool cannot be confirmed"));
         }
         let is_inferred = current.category.as_str() == OF_INFERRED;
-        let remember = Remember {
-            key: Some(key_of(&current)?),
-            kind: current.kind,
-            category: if is_inferred { Category::new(OF_TOLD)? } else { current.category },
-            tags: current.tags.into_iter().filter(|tag: &Tag| tag.as_str() != INFERRED).collect(),
-            importance: current.importance,
-            expires_at: current.expires_at,
-        };
-        let message =
-            Message::of(EventKind::Decision(Decision::Remember(remember)), Origin::UserConfirmed, text);
+        let category = if is_inferred { Category::new(OF_TOLD)? } else { current.category.clone() };
+        let mut tags = current.tags.clone();
+        tags.retain(|tag| tag.as_str() != INFERRED);
+        let message = restatement(Learning { content: text.to_owned(), category, tags, ..current })?;
         self.memory.updating(self.memory.log(message)).await
     }
 }
@@ -135,21 +129,12 @@ impl Memory {
         if note.kind == LearningKind::Tool {
             return Err(Error::invalid("what was counted of a tool cannot be pinned"));
         }
-        let key = Some(key_of(&note)?);
-        let mut tags: Vec<Tag> = note.tags.into_iter().filter(|tag| tag.as_str() != PINNED).collect();
+        let mut tags = note.tags.clone();
+        tags.retain(|tag| tag.as_str() != PINNED);
         if pin == Pin::Set {
             tags.push(Tag::new(PINNED)?);
         }
-        let remember = Remember {
-            key,
-            kind: note.kind,
-            category: note.category,
-            tags,
-            importance: note.importance,
-            expires_at: note.expires_at,
-        };
-        let decision = EventKind::Decision(Decision::Remember(remember));
-        self.updating(self.log(Message::of(decision, Origin::UserConfirmed, note.content))).await
+        self.updating(self.log(restatement(Learning { tags, ..note })?)).await
     }
 }
 
@@ -194,6 +179,24 @@ impl PreferencesHandle<'_> {
         let rows = self.learnings(&LearningFilter::all(), AsOf::present(self.memory.engine.now())).await?;
         Ok(rows.into_iter().map(|row| row.item).filter(is_pinned).collect())
     }
+}
+
+/// Returns the user's decision that a note or learning is stored as it is here; it stays its owner's.
+///
+/// # Errors
+/// `Invalid` when it has no key.
+fn restatement(note: Learning) -> Result<Message> {
+    let remember = Remember {
+        key: Some(key_of(&note)?),
+        kind: note.kind,
+        category: note.category,
+        tags: note.tags,
+        importance: note.importance,
+        expires_at: note.expires_at,
+    };
+    let decision = EventKind::Decision(Decision::Remember(remember));
+    let message = Message::of(decision, Origin::UserConfirmed, note.content);
+    Ok(Message { user: note.user, agent: note.agent, ..message })
 }
 
 /// Returns the key under which decisions about a note or learning are stored.

@@ -8,7 +8,7 @@ use mnemal::context::{BlockKind, Section};
 use mnemal::events::Durability;
 use mnemal::types::{Category, Degraded, GapCause, InstallationKey, Layer};
 use mnemal::{
-    Context, Engine, ErrorKind, Gap, Memory, Message, NoteKey, Scope, SessionId, Settings, SpaceId,
+    Context, Engine, ErrorKind, Gap, Memory, Message, NoteKey, Scope, SessionId, Settings, SpaceId, UserId,
 };
 use mnemal_store::{MemoryStore, Stores};
 use mnemal_testkit::{ManualClock, SeededIds};
@@ -101,6 +101,24 @@ async fn the_state_of_the_agent_and_open_tasks_stand_in_every_context_and_have_v
     let moods = [(2, "active", "curious".to_owned()), (1, "superseded", "calm".to_owned())];
     assert_eq!(versions("agent-state/mood").await, moods);
     assert_eq!(versions("tasks/T7").await, [(1, "archived", "rotate the signing key".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_note_that_is_pinned_or_confirmed_stays_its_users() {
+    let memory = memory(Settings::default(), Stores::from(MemoryStore::new()));
+    let (ana, key) = (UserId::new("ana").unwrap(), NoteKey::new("tea").unwrap());
+    let text = "Ana takes her tea green.";
+    let _stored = memory.for_user(ana.clone()).remember(text).key(key.clone()).by_user().await.unwrap();
+    let note = || async { memory.preferences().learning("tea").await.unwrap() };
+    let _ack = memory.preferences().pin("tea").await.unwrap();
+    assert_eq!(note().await.user, Some(ana.clone()), "pinned");
+    let _ack = memory.preferences().confirm(&note().await, text).await.unwrap();
+    assert_eq!(note().await.user, Some(ana.clone()), "confirmed");
+    let _ack = memory.preferences().unpin("tea").await.unwrap();
+    assert_eq!(note().await.user, Some(ana.clone()), "no longer pinned");
+    let (hers, his) = (memory.for_user(ana), memory.for_user(UserId::new("ben").unwrap()));
+    assert_eq!(hers.preferences().history(&key).await.unwrap().len(), 3, "a confirmation says the same");
+    assert_eq!(his.preferences().history(&key).await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 // proves: AD-31, NB-60

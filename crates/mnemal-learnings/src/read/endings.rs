@@ -4,7 +4,7 @@ use mnemal_core::{
     Category, Event, EventId, Learning, NewEvent, NoteKey, Producer, Result, RuleId, Span, Stance, Support,
     Tag, derived_id,
 };
-use mnemal_extract::{EndedSide, Ending, EndingScope, NoteKind, repaired_turn};
+use mnemal_extract::{EndedSide, Ending, EndingScope, NoteKind, repaired_turn, taken_back_turn};
 use mnemal_text::fold;
 
 use super::{is_read, meets, row, topic_key};
@@ -50,6 +50,21 @@ pub(super) fn of_repair(kept: &NewEvent, scene: &[&Event]) -> Result<Option<Endi
         scope: EndingScope::Any,
         side: EndedSide::Either,
         words,
+        is_among: false,
+        has_rest: false,
+        cue: span,
+        span,
+    }))
+}
+
+/// Returns the ending of all that the turn before says, which a turn takes back: "That was a joke."
+pub(super) fn of_jest(kept: &NewEvent, scene: &[&Event]) -> Result<Option<Ending>> {
+    let Some((_, span)) = taken_back_turn(kept, scene.iter().rev().copied()) else { return Ok(None) };
+    Ok(Some(Ending {
+        rule: RuleId::new(Support::correction_rule())?,
+        scope: EndingScope::Last,
+        side: EndedSide::Either,
+        words: Vec::new(),
         is_among: false,
         has_rest: false,
         cue: span,

@@ -170,3 +170,18 @@ fn praise_supports_what_holds_when_it_is_said_once_a_message_and_never_holds_its
     let said = [(TOLD, "a", DO), (CASUAL, "b", KEEP), (TOLD, "c", NOT)];
     assert_eq!(settled_rows(&said)[2].signal.as_ref().unwrap().supports, 1, "praise of what held before");
 }
+
+#[test]
+fn of_two_statements_of_one_message_the_last_one_holds_whatever_their_ids() {
+    for ids in [[1, 2], [2, 1]] {
+        let mut group = ids.map(|_| row(1, (TOLD, "a", Stance::Do))).to_vec();
+        for (row, (id, start)) in group.iter_mut().zip(ids.into_iter().zip([0, 40])) {
+            row.id = LearningId(id);
+            row.sources = vec![Source { event: EventId(1), span: Span { start, end: start + 20 } }];
+        }
+        settle(&mut group, &[], Inference::On);
+        let active: Vec<LearningId> =
+            group.iter().filter(|row| row.status == LearningStatus::Active).map(|row| row.id).collect();
+        assert_eq!(active, [LearningId(ids[1])]);
+    }
+}
