@@ -97,6 +97,12 @@ impl Memory {
 
     /// Rejects a decision about records of another user, in a memory of one user.
     async fn must_be_decidable(&self, decision: &Decision) -> Result<()> {
+        if let Decision::Fact(fact) = decision
+            && let Value::Literal { text, .. } = &fact.object
+            && text.trim().is_empty()
+        {
+            return Err(Error::invalid("a fact needs an object, and a name its letters: give some text"));
+        }
         if self.only_user().is_none() {
             return Ok(());
         }

@@ -98,6 +98,7 @@ fn emit(
         metadata.insert("title".to_owned(), title.to_owned());
     }
     let said = ParsedRecord {
+        user: None,
         human: kind == EventKind::UserMessage,
         kind,
         content,

@@ -105,6 +105,7 @@ fn emit(
     let mut metadata = Metadata::from([("source_id".to_owned(), name.clone())]);
     metadata.extend(whole.title.map(|title| ("title".to_owned(), title.to_owned())));
     let said = ParsedRecord {
+        user: None,
         human: kind == EventKind::UserMessage,
         content: text(message, turns),
         kind,
@@ -180,6 +181,7 @@ fn attachments(message: &Object, said: &ParsedRecord, turns: &mut Turns) -> Resu
         let name = json::loose(file, "file_name").filter(|name| !name.is_empty());
         let metadata = name.map(|name| ("file".to_owned(), name.to_owned())).into_iter().collect();
         turns.emit(&ParsedRecord {
+            user: None,
             kind: EventKind::Document,
             human: false,
             content,
@@ -229,6 +231,7 @@ fn document_of(
     metadata.extend(file.map(|file| ("file".to_owned(), file.to_owned())));
     let at = turns.time(moments.read(document.get("created_at"))).or(started);
     turns.emit(&ParsedRecord {
+        user: None,
         kind: EventKind::Document,
         human: false,
         content,
@@ -268,6 +271,7 @@ fn paragraphs(text: &str, of: &str, turns: &mut Turns) -> Result<(), String> {
             continue;
         }
         turns.emit(&ParsedRecord {
+            user: None,
             kind: note::remember(note::category(["claude", of].into_iter().chain(above)), Vec::new(), None),
             human: false,
             content: paragraph.to_owned(),

@@ -206,6 +206,7 @@ impl ClaudeCode {
     #[expect(clippy::unused_self, reason = "reads as the transcript that says a part")]
     fn emit(&self, entry: &mut Entry, turns: &mut Turns, part: Part) -> Result<EventId, String> {
         let id = turns.emit(&ParsedRecord {
+            user: None,
             kind: part.kind,
             content: part.content,
             session: entry.session.clone(),

@@ -158,6 +158,7 @@ impl Codex {
         self.count += 1;
         turns.said.clear();
         let id = turns.emit(&ParsedRecord {
+            user: None,
             human: kind == EventKind::UserMessage,
             kind,
             content,

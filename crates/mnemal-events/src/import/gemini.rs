@@ -107,6 +107,7 @@ impl GeminiCli {
         };
         turns.said.clear();
         let said = ParsedRecord {
+            user: None,
             human: kind == EventKind::UserMessage,
             kind,
             content,
@@ -159,6 +160,7 @@ fn call(
     let tool = ToolName::new(json::loose(call, "name").unwrap_or("tool")).map_err(|why| why.to_string())?;
     let at = turns.time(moments.read(call.get("timestamp"))).or_else(|| said.at.clone());
     let one = |kind: EventKind, content: String, parent: Option<EventId>, what: &str| ParsedRecord {
+        user: None,
         kind,
         human: false,
         content,
@@ -245,6 +247,7 @@ pub(super) fn activity(record: &Object, moments: &TimeParser, turns: &mut Turns)
         _ => format!("gemini:{}", time.get(..10).unwrap_or("undated")),
     };
     let mut said = ParsedRecord {
+        user: None,
         kind: EventKind::UserMessage,
         human: true,
         content: prompt.trim().to_owned(),

@@ -241,6 +241,7 @@ impl Markdown {
         let mut source = vec![turns.file()];
         source.extend(path.iter().map(|part| (*part).to_owned()));
         turns.emit(&ParsedRecord {
+            user: None,
             // A person writes the notes of a vault; those of an agent's memory are the agent's.
             human: self.format == Format::Obsidian,
             kind,

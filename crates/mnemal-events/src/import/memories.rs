@@ -1,6 +1,6 @@
 //! Importers for memory stores (the official MCP memory server, Mem0, RockBot files) and LangChain chat histories.
 
-use mnemal_core::{Metadata, Timestamp, Zone};
+use mnemal_core::{Metadata, Timestamp, UserId, Zone};
 use serde_json::Value;
 
 use super::json::{self, Object};
@@ -12,6 +12,7 @@ use super::turn::{ParsedRecord, Turns};
 /// Data common to all memories of a record. A program wrote them, so they count as no person's words.
 struct Memory<'r> {
     session: Option<String>,
+    user: Option<UserId>,
     category: Vec<&'r str>,
     tags: Vec<&'r str>,
     importance: Option<f64>,
@@ -26,6 +27,7 @@ impl Memory<'_> {
             return Ok(());
         }
         turns.emit(&ParsedRecord {
+            user: self.user.clone(),
             kind: note::remember(
                 note::category(self.category.iter().copied()),
                 note::tags(self.tags.iter().copied()),
@@ -49,6 +51,7 @@ impl Memory<'_> {
 pub(super) fn mcp(record: &Object, turns: &mut Turns) -> Result<(), String> {
     let plain = |category, tags| Memory {
         session: None,
+        user: None,
         category,
         tags,
         importance: None,
@@ -115,6 +118,7 @@ pub(super) fn mem0(record: &Object, moments: &TimeParser, turns: &mut Turns) -> 
     let category = own.and_then(|own| own.get("category")).and_then(Value::as_str);
     let mut memory = Memory {
         session: json::loose_name(record, "run_id"),
+        user: json::loose_name(record, "user_id").and_then(|name| UserId::new(name).ok()),
         category: category.or(tags.first().copied()).into_iter().collect(),
         tags,
         importance: None,
@@ -159,6 +163,7 @@ pub(super) fn rockbot(record: &Object, moments: &TimeParser, turns: &mut Turns) 
     metadata.insert("source_id".to_owned(), id.clone());
     let memory = Memory {
         session: Some("rockbot".to_owned()),
+        user: None,
         category: json::loose(&record, "category").into_iter().collect(),
         tags: texts(record.get("tags")),
         importance,

@@ -34,6 +34,7 @@ pub(super) fn read(record: &Object, moments: &TimeParser, turns: &mut Turns) -> 
         Some(SpeakerLabel::User) | None => EventKind::UserMessage,
     };
     let said = ParsedRecord {
+        user: None,
         human: kind == EventKind::UserMessage,
         kind,
         content,

@@ -91,6 +91,7 @@ fn message(
         None => place.source,
     };
     let mut said = ParsedRecord {
+        user: None,
         kind: EventKind::UserMessage,
         content,
         session: place.session,
@@ -152,6 +153,7 @@ fn assistant(
         let mut source = source.clone();
         source.push(format!("call {place}"));
         let id = turns.emit(&ParsedRecord {
+            user: None,
             kind: EventKind::ToolCall { tool: name },
             content: json::maybe_text(function, "arguments")?.unwrap_or_default().to_owned(),
             session: session.clone(),

@@ -35,6 +35,7 @@ impl ImportedNote<'_> {
             return Ok(());
         }
         turns.emit(&ParsedRecord {
+            user: None,
             kind: note::remember(note::category(self.category), note::tags(self.tags), None),
             human: false,
             content: content.to_owned(),
@@ -77,6 +78,7 @@ pub(super) fn claude_mem(record: &Object, moments: &TimeParser, turns: &mut Turn
     let id = id(record, turns);
     if let Some(prompt) = json::loose(record, "prompt_text") {
         turns.emit(&ParsedRecord {
+            user: None,
             kind: EventKind::UserMessage,
             human: true,
             content: prompt.to_owned(),
@@ -254,6 +256,7 @@ fn episode(
     turns: &mut Turns,
 ) -> Result<(), String> {
     turns.emit(&ParsedRecord {
+        user: None,
         kind: EventKind::Document,
         human: false,
         content: content.to_owned(),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use mnemal_core::{
     ChannelId, EventId, EventKind, InstallationKey, Metadata, NewEvent, Origin, SessionId, Speaker,
-    Timestamp, Zone,
+    Timestamp, UserId, Zone,
 };
 
 use super::{Format, ImportOptions, OwnHistory, TIME_INFERRED};
@@ -28,6 +28,8 @@ pub(super) struct ParsedRecord {
     /// A wider conversation, whose times help if the session has none.
     pub(super) conv: Option<String>,
     pub(super) speaker: Option<String>,
+    /// Whose it is, where the format keeps several users apart; a user that is asked for comes first.
+    pub(super) user: Option<UserId>,
     /// Whether a person said it, as far as the format shows.
     pub(super) human: bool,
     pub(super) at: Option<(Timestamp, Zone)>,
@@ -208,7 +210,7 @@ impl Turns {
                 .map(Speaker::new)
                 .transpose()
                 .map_err(|why| name("speaker", why))?,
-            user: self.options.user.clone(),
+            user: self.options.user.clone().or_else(|| said.user.clone()),
             agent: self.options.agent.clone(),
             origin: origin(self.options.origin, self.format, said),
             kind: said.kind.clone(),

@@ -190,6 +190,7 @@ fn memories_of_mem0_keep_their_time_their_labels_and_their_copies() {
     assert_eq!(filed(notes[0]), ("hobbies", vec!["hobbies", "garden"]));
     assert_eq!(notes[0].occurred_at.to_string(), "2025-03-01T17:00:00Z");
     assert_eq!((notes[0].metadata["user_id"].as_str(), notes[0].metadata["level"].as_str()), ("petra", "2"));
+    assert!(notes.iter().take(2).all(|note| note.user.as_ref().is_some_and(|user| user.as_str() == "petra")));
     assert_eq!(notes[0].session.as_str(), "spring");
     assert_eq!(notes[2].content, "petra grows on roof");
     let whys = said(&skipped);
