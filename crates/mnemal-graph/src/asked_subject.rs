@@ -20,7 +20,7 @@ const USER: &str =
 const SPEAKER_TOO: &str = "me us mich mir uns moi conmigo comigo mim myself mine ourselves";
 /// Words by which something is the speaker's, folded. Source: own choice.
 const OWN: &str = "my our mein meine meinen meinem meiner meines unser unsere unseren unserem unserer mon ma mes notre nos mi mis \
-                   nuestro nuestra nuestros nuestras meu minha meus minhas nosso nossa nossos nossas 我 我的";
+                   nuestro nuestra nuestros nuestras meu minha meus minhas nosso nossa nossos nossas 我";
 /// Words by which something is another one's, folded. Source: own choice.
 const THEIRS: &str = "his her their sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer son sa ses leur leurs su sus seu sua \
                       dele dela deles 他 她";

@@ -441,7 +441,10 @@ impl ContextCall {
             Err(cause) => Err(cause),
         };
         let head: Cursor = gaps.keep(Layer::Events, head);
-        let (notes, graph) = (engine.fold_soon(head).await, engine.fold_graph_soon(head).await);
+        let (notes, (graph, lacking)) = (engine.fold_soon(head).await, engine.fold_graph_soon(head).await);
+        for gap in lacking {
+            gaps.add(gap);
+        }
         let mut parts = engine.parts().context.clone();
         parts.settings.format = self.format;
         parts.settings.identity.extend(self.identity);

@@ -309,7 +309,8 @@ impl Engine {
         }
     }
 
-    async fn stepped(&self, projector: Arc<dyn Projector>, budget: Duration) -> Vec<Gap> {
+    /// Steps a projector until it has caught up or the time is over; the remaining lag, or what failed, is a gap.
+    pub(crate) async fn stepped(&self, projector: Arc<dyn Projector>, budget: Duration) -> Vec<Gap> {
         let Ok(events) = self.events() else { return Vec::new() };
         let head = match events.head().await {
             Ok(head) => head,

@@ -1,7 +1,7 @@
 //! Counts of a space, health of its layers, and lag.
 
 use std::num::NonZeroUsize;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use mnemal_core::{
     Cursor, ErrorKind, EventFilter, EventStore, Gap, GapCause, Health, HealthReport, Integrity, Layer,
@@ -9,6 +9,7 @@ use mnemal_core::{
 };
 
 use mnemal_extract::{Tier, language};
+use mnemal_graph::GraphProjector;
 
 use crate::builder::StorageSwitch;
 use crate::engine::Engine;
@@ -252,18 +253,25 @@ impl Engine {
     }
 
     /// Folds the graph if it lags by so little that no gap would tell it, as after a message that the same process just logged.
-    /// Returns the position up to which the log is folded, if it is known.
-    pub(crate) async fn fold_graph_soon(&self, head: Cursor) -> Option<Cursor> {
-        let graph = self.guarded().graph.part().ok()?;
-        let cursor = graph.cursor().await.ok()?;
-        if !(1..=STALE_EVENTS).contains(&cursor.behind(head)) {
-            if let Slot::Filled(projector) = &self.parts().graph_projector {
-                let _gap = Box::pin(self.regained_rows(projector, self.settings().recall.catch_up())).await;
-            }
-            return Some(cursor);
-        }
-        let _gaps = self.fold_graph().await;
-        graph.cursor().await.ok()
+    /// Returns the position up to which the log is folded, if it is known, and the gaps of what failed and of rows that lack.
+    pub(crate) async fn fold_graph_soon(&self, head: Cursor) -> (Option<Cursor>, Vec<Gap>) {
+        let Ok(graph) = self.guarded().graph.part() else { return (None, Vec::new()) };
+        let Ok(cursor) = graph.cursor().await else { return (None, Vec::new()) };
+        let Slot::Filled(projector) = &self.parts().graph_projector else {
+            return (Some(cursor), Vec::new());
+        };
+        let budget = self.settings().recall.catch_up();
+        let is_near = (1..=STALE_EVENTS).contains(&cursor.behind(head));
+        let mut gaps = if is_near {
+            self.stepped(Arc::<GraphProjector>::clone(projector), budget).await
+        } else {
+            Vec::new()
+        };
+        // What is left of so small a lag is no gap.
+        gaps.retain(|gap| !matches!(gap.cause, GapCause::Stale { .. }));
+        gaps.extend(Box::pin(self.regained_rows(projector, budget)).await);
+        let cursor = if is_near { graph.cursor().await.ok() } else { Some(cursor) };
+        (cursor, gaps)
     }
 
     /// Returns the gap of a graph that lags too far behind `head`.

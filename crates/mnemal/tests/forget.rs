@@ -16,7 +16,7 @@ use mnemal::recall::RecallMode;
 use mnemal::types::Layer;
 use mnemal::{
     AsOf, Decision, Engine, Error, ErrorKind, EventFilter, EventKind, FactFilter, ImportFormat,
-    ImportOptions, Memory, Message, NoteKey, Result, Scope, SessionId, SpaceId, Timestamp,
+    ImportOptions, Memory, Message, NoteKey, Result, Scope, SessionId, Settings, SpaceId, Timestamp,
 };
 use mnemal_store::{MemoryStore, SqliteStore, Stores};
 use mnemal_testkit::{Fault, Faulty, Records};
@@ -283,7 +283,7 @@ async fn an_interrupted_forget_is_finished_by_the_next_open() {
         memory.log(Message::user("the marianas ledger is complete")).await.unwrap().id
     };
     // The state after a crash: the decision is logged, and nothing is erased.
-    let store = SqliteStore::open(&home.path().join("space.db")).await.unwrap();
+    let store = SqliteStore::open(home.path().join("space.db")).await.unwrap();
     let forget = Forget { selector: Selector::Events(vec![target]), events: vec![target] };
     let mut entry = Records::new(3).turn("default", "").unwrap();
     entry.event.kind = EventKind::Decision(Decision::Forget(forget));
@@ -298,33 +298,53 @@ async fn an_interrupted_forget_is_finished_by_the_next_open() {
     assert_eq!(everything.len(), 42);
 }
 
-#[tokio::test]
-async fn rows_that_an_interrupted_rebuild_left_out_are_there_with_the_next_question() {
-    let home = tempfile::tempdir().unwrap();
-    let facts = async |memory: &Memory| {
-        let graph = memory.facts().graph().await.unwrap();
-        graph.facts(&FactFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap().len()
-    };
+/// A space in the state after a kill behind the erasing: the rows of its graph went with others, and nothing was made anew.
+async fn interrupted(home: &Path) {
     {
-        let memory = space(home.path()).await;
+        let memory = space(home).await;
         let _ack = memory.log(Message::user("I live in Ghent.")).await.unwrap();
-        assert_eq!(facts(&memory).await, 1);
+        assert!(memory.facts().graph().await.unwrap().gaps.is_empty());
     }
-    // The state after a kill behind the erasing: the rows went with others, and nothing was made anew.
-    let store = SqliteStore::open(&home.path().join("space.db")).await.unwrap();
+    let store = SqliteStore::open(&home.join("space.db")).await.unwrap();
     let at = <SqliteStore as Projection<GraphDelta>>::cursor(&store).await.unwrap();
-    let remove_facts = <SqliteStore as GraphStore>::history(&store, &FactFilter::all()).await.unwrap();
+    let facts = <SqliteStore as GraphStore>::history(&store, &FactFilter::all()).await.unwrap();
     let edition = <SqliteStore as GraphStore>::edition(&store).await.unwrap();
+    assert_eq!(facts.len(), 1);
     let delta = GraphDelta {
-        remove_facts: remove_facts.iter().map(|fact| fact.id).collect(),
+        remove_facts: facts.iter().map(|fact| fact.id).collect(),
         edition: Some(Edition { producer: None, ..edition }),
         ..GraphDelta::default()
     };
     let advance = Advance { expect: at, next: at, ..Advance::default() };
     <SqliteStore as Projection<GraphDelta>>::apply(&store, &delta, &advance).await.unwrap();
-    drop(store);
+}
+
+#[tokio::test]
+async fn rows_that_an_interrupted_rebuild_left_out_are_there_with_the_next_question() {
+    let home = tempfile::tempdir().unwrap();
+    interrupted(home.path()).await;
     let memory = Memory::open(home.path().join("space.db")).await.unwrap();
-    assert_eq!(facts(&memory).await, 1);
+    let graph = memory.facts().graph().await.unwrap();
+    let facts = graph.facts(&FactFilter::all(), AsOf::present(Timestamp::MAX)).await.unwrap();
+    assert_eq!((facts.len(), graph.gaps.len()), (1, 0));
+
+    let home = tempfile::tempdir().unwrap();
+    interrupted(home.path()).await;
+    let memory = Memory::open(home.path().join("space.db")).await.unwrap();
     let context = memory.context("Where do I live?").sections(vec![Section::Entity]).await.unwrap();
-    assert!(context.text.contains("Ghent"), "{}", context.text);
+    assert!(context.text.contains("Ghent") && context.gaps.is_empty(), "{context:?}");
+}
+
+#[tokio::test]
+async fn rows_that_cannot_be_made_anew_in_time_are_a_gap_of_a_context_and_of_the_graph() {
+    let home = tempfile::tempdir().unwrap();
+    interrupted(home.path()).await;
+    let mut settings = Settings::default();
+    settings.recall.catch_up_ms = 0;
+    let engine = Engine::builder().with_settings(settings).open(home.path().join("space.db")).await.unwrap();
+    let memory = engine.memory(Scope::whole(SpaceId::new("default").unwrap()));
+    let context = memory.context("Where do I live?").sections(vec![Section::Entity]).await.unwrap();
+    assert!(context.gaps.iter().any(|gap| gap.layer == Layer::Graph), "{:?}", context.gaps);
+    let graph = memory.facts().graph().await.unwrap();
+    assert!(graph.gaps.iter().any(|gap| gap.layer == Layer::Graph), "{:?}", graph.gaps);
 }

@@ -118,7 +118,7 @@ pub(super) fn mem0(record: &Object, moments: &TimeParser, turns: &mut Turns) -> 
     let category = own.and_then(|own| own.get("category")).and_then(Value::as_str);
     let mut memory = Memory {
         session: json::loose_name(record, "run_id"),
-        user: json::loose_name(record, "user_id").and_then(|name| UserId::new(name).ok()),
+        user: user(record, turns),
         category: category.or(tags.first().copied()).into_iter().collect(),
         tags,
         importance: None,
@@ -141,6 +141,17 @@ pub(super) fn mem0(record: &Object, moments: &TimeParser, turns: &mut Turns) -> 
         (None, None) => json::text(record, "text")?,
     };
     memory.emit(content.to_owned(), vec![id], turns)
+}
+
+/// Returns whose a memory of Mem0 is; one whose user has a name that cannot be one here is everybody's, which is told.
+fn user(record: &Object, turns: &mut Turns) -> Option<UserId> {
+    match UserId::new(json::loose_name(record, "user_id")?) {
+        Ok(user) => Some(user),
+        Err(why) => {
+            turns.fail(format!("field `user_id`: {why}"));
+            None
+        }
+    }
 }
 
 /// Reads a RockBot memory, whose field names have either case.

@@ -197,6 +197,17 @@ fn memories_of_mem0_keep_their_time_their_labels_and_their_copies() {
     assert_eq!(whys, [(3, "not memory: no text".to_owned()), (4, "field `id` is missing".to_owned())]);
 }
 
+#[test]
+fn a_user_of_mem0_whose_name_cannot_be_one_here_is_told_and_the_memory_stays() {
+    let desk = desk();
+    let export = format!(r#"[{{"id": "a", "memory": "Likes figs", "user_id": "{}"}}]"#, "u".repeat(2_000));
+    let options = ImportOptions { lenient: LinePolicy::Yes, ..options() };
+    let (taken, skipped) = desk.import(export.as_bytes(), Format::Mem0, &options);
+    assert_eq!(taken.stored, 1);
+    assert_eq!(kept(&desk.all())[0].user, None);
+    assert!(said(&skipped).iter().any(|(_, why)| why.contains("user_id")), "{:?}", said(&skipped));
+}
+
 // proves: NB-86
 #[test]
 fn an_agents_memory_becomes_notes_and_dated_events() {

@@ -174,7 +174,9 @@ impl Reading {
                     Some(why) => return Err(Problem::invalid(format!("{name}: {why}"))),
                     None if error.kind() == mnemal_core::ErrorKind::Invalid => {
                         self.form.broken += 1;
-                        self.form.reasons.push(format!("{name}: {error}"));
+                        if self.form.reasons.len() < REASONS {
+                            self.form.reasons.push(format!("{name}: {error}"));
+                        }
                     }
                     None => return Err(error.into()),
                 },
