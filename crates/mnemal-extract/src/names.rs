@@ -43,6 +43,12 @@ use token::{Gap, POSSESSIVES, Shape, Token};
 use word_cache::WordEntry;
 use word_flags::WordFlags;
 
+/// Whether a word in lower case is listed as a program or a brand, and as no place.
+pub(crate) fn is_only_product(word: &str) -> bool {
+    let known = Lexicon::built_in().of(&lexicon::key(word));
+    known.has(WordFlags::PRODUCT) && !known.has(WordFlags::PLACE)
+}
+
 /// Returns the names, identifiers and quantities of a text, by position; they do not overlap.
 ///
 /// Identifiers, quantities and the names of `known` are found in every script; other names if a list, a capital and the

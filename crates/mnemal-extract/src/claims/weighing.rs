@@ -12,6 +12,7 @@ use crate::claims::subjects::{SubjectForm, SubjectMatch};
 use crate::clause::Break;
 use crate::gates::Gates;
 use crate::gates::pack::phrases;
+use crate::gates::scope::Mark;
 use crate::phrase::Phrases;
 use crate::section::Section;
 use crate::word::Word;
@@ -145,9 +146,18 @@ impl Sentence<'_, '_> {
     fn is_denied(&self, found: &Match<'_>) -> bool {
         let own = found.slots.own.clone();
         let closed = Gates::NEGATION | Gates::HYPOTHETICAL;
+        // "My boss, not my wife, is Olga": what is put aside is nobody.
+        let puts_aside = |mark: &Mark| {
+            mark.gate.intersects(Gates::NEGATION)
+                && mark.cue.end == own.start
+                && self.reading.break_at(mark.cue.start) > Break::None
+        };
+        let is_identity = IDENTITIES.contains(&found.rule.predicate.as_str());
         found.rule.is_presupposed
-            && !IDENTITIES.contains(&found.rule.predicate.as_str())
-            && self.reading.marks_over(own, &(0..0)).any(|mark| mark.gate.intersects(closed))
+            && self
+                .reading
+                .marks_over(own.clone(), &(0..0))
+                .any(|mark| if is_identity { puts_aside(mark) } else { mark.gate.intersects(closed) })
     }
 
     /// Whether words tell a time, or what is new, and nothing else.

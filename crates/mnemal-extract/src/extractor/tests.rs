@@ -1,5 +1,7 @@
 //! The extractor on whole texts, and invariants for any text.
 
+mod whose;
+
 use std::collections::BTreeMap;
 
 use mnemal_core::{
@@ -545,6 +547,9 @@ fn an_object_with_its_verb_does_not_begin_with_is() {
 fn a_setting_is_known_by_its_noun() {
     let found = extract("The staging port is 5433.");
     assert_eq!(found.facts[0].object.topic.as_deref(), Some("staging port"));
+    for text in ["My rent went up to 960 euros.", "My rent has dropped to 960 euros."] {
+        assert_eq!(claims(text), ["me setting assert 960 euros"], "{text}");
+    }
 }
 
 #[test]

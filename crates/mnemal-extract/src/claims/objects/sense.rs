@@ -10,9 +10,14 @@ use crate::claims::remark::Reason;
 use crate::claims::rule::Kind;
 use crate::clause::Break;
 use crate::gates::pack::Words;
+use crate::names::is_only_product;
 
 /// The predicate of homes.
 const LIVES_IN: &str = "lives_in";
+/// Most digits of a number that counts chapters, levels or rooms. Source: own choice; four are a year.
+const COUNTED: usize = 3;
+/// Most words before a place that say how it lies: "near", "close to", "Nähe von". Source: own choice.
+const PREPOSITIONS: usize = 2;
 
 impl Cutter<'_, '_> {
     /// Returns words as an object if the rule accepts them and they say enough; `start` is their position including the
@@ -61,9 +66,38 @@ impl Cutter<'_, '_> {
             && self.hints.time_at(self.reading, words.start).is_some_and(|time| time.past.is_some());
         // "We moved to Slack": nobody lives in a program.
         let is_home = self.rule.predicate.as_str() == LIVES_IN;
-        let is_made = matches!(kind, Some(EntityKind::Product | EntityKind::Work));
-        let is_wrong = is_dated || is_home && is_made;
+        let is_made = match kind {
+            Some(kind) => matches!(kind, EntityKind::Product | EntityKind::Work),
+            None => self.is_listed_product(words),
+        };
+        let is_wrong = is_dated || is_home && (is_made || self.is_numbered(words) || self.is_beside(words));
         !is_wrong && kind.is_none_or(|kind| self.rule.kinds.is_empty() || self.rule.kinds.contains(&kind))
+    }
+
+    /// Returns whether a single word is listed as a program or a brand, and as no place. Names in a text of a script without
+    /// spaces have no kind.
+    fn is_listed_product(&self, words: &Range<usize>) -> bool {
+        words.len() == 1 && is_only_product(self.reading.lower(words.start))
+    }
+
+    /// "I moved to Chapter 3": what is counted at the end of its clause is no place, as "Berlin 2019" is, and "Berlin 3 years
+    /// ago".
+    fn is_numbered(&self, words: &Range<usize>) -> bool {
+        let is_number = |word: &str| word.len() <= COUNTED && word.bytes().all(|sign| sign.is_ascii_digit());
+        let is_end = self.is_end(words.end + 1);
+        words.len() == 1
+            && self.reading.break_at(words.end) == Break::None
+            && self.reading.words.get(words.end).is_some_and(|word| is_number(&word.lower))
+            && is_end
+    }
+
+    /// "I live near Emden", "in der Nähe von Emden", "上海附近": who lives beside a town does not live in it.
+    fn is_beside(&self, words: &Range<usize>) -> bool {
+        let is_of = |class: &str, at: usize| {
+            self.reading.words.get(at).is_some_and(|word| self.rules.is_of(class, &word.lower))
+        };
+        let before = words.start.saturating_sub(PREPOSITIONS)..words.start;
+        before.into_iter().any(|at| is_of("near", at)) || is_of("near_behind", words.end)
     }
 
     /// Returns whether nothing around or at the start of the words shows that they are something else.
