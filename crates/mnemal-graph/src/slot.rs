@@ -38,6 +38,8 @@ pub(crate) struct Claim {
     pub(crate) support: Support,
     /// The earliest moment from which it may be valid, where a later decision overrode the time before.
     pub(crate) floor: Option<WorldTime>,
+    /// The latest moment from which it is valid, where a later decision says that the value was over by then.
+    pub(crate) ceiling: Option<WorldTime>,
 }
 
 impl Claim {
@@ -48,7 +50,8 @@ impl Claim {
 
     /// Returns the moment from which it states the value as valid: its start, else when it was said.
     pub(crate) fn begin(&self) -> WorldTime {
-        self.floor.unwrap_or_else(|| begin(&self.support))
+        let begin = self.floor.unwrap_or_else(|| begin(&self.support));
+        self.ceiling.map_or(begin, |ceiling| begin.min(ceiling))
     }
 
     /// Whether it states both a start and an end.
@@ -111,7 +114,15 @@ pub(crate) fn place(
     let topic = topic.map(str::to_owned);
     (
         slot,
-        Claim { predicate: predicate.clone(), topic, object, value, support: support.clone(), floor: None },
+        Claim {
+            predicate: predicate.clone(),
+            topic,
+            object,
+            value,
+            support: support.clone(),
+            floor: None,
+            ceiling: None,
+        },
     )
 }
 

@@ -103,6 +103,12 @@ impl Memory {
         {
             return Err(Error::invalid("a fact needs an object, and a name its letters: give some text"));
         }
+        if let Decision::Fact(fact) = decision
+            && let FactChoice::Add { valid_at: Some(from), invalid_at: Some(until) } = fact.choice
+            && until <= from
+        {
+            return Err(Error::invalid("a fact must end after it starts: `until` is not later than `since`"));
+        }
         if self.only_user().is_none() {
             return Ok(());
         }
@@ -282,8 +288,8 @@ impl FactsHandle<'_> {
     }
 
     /// Returns the events that mention an entity: those from which the graph read it, decisions about it, turns of a speaker with
-    /// one of its names, and texts that no extractor reads (notes, tool results, quarantined events) with one of its names, if no
-    /// other entity has that name.
+    /// one of its names, texts that no extractor reads (notes, tool results, quarantined events) with one of its names, and texts
+    /// with a form or a compound of one ("Ottilies Adresse", "die Ottilie-Akte"), if no other entity has that name.
     ///
     /// # Errors
     /// `Unavailable` when the graph is behind the log, because the answer would be incomplete: try again.
@@ -300,15 +306,22 @@ impl FactsHandle<'_> {
             let facts = graph.history(&filter).await?;
             ids.extend(facts.iter().flat_map(|fact| &fact.supports).map(|one| one.source.event));
         }
-        let mut names = Vec::new();
+        let (mut names, mut written) = (Vec::new(), Vec::new());
         for name in entity.names.iter().filter(|name| name.text.chars().count() >= TELLING) {
             if graph.entities_named(&name.text, always).await?.len() == 1 {
-                names.push(words(&name.text));
+                let name_words = words(&name.text);
+                names.push(format!("{}s ", name_words.trim_end()));
+                names.push(name_words);
+                written.push(name.text.clone());
             }
         }
         self.memory
             .each_event(|event| {
-                if is_about(event, &entity) || says(event, &names) || speaks(event, &entity) {
+                if is_about(event, &entity)
+                    || says(event, &names)
+                    || speaks(event, &entity)
+                    || inflects(event, &written)
+                {
                     ids.insert(event.id);
                 }
             })
@@ -347,6 +360,26 @@ fn says(event: &Event, names: &[String]) -> bool {
     texts.into_iter().any(|text| {
         let text = words(text);
         names.iter().any(|name| text.contains(name.as_str()))
+    })
+}
+
+/// Whether an event holds a genitive or a hyphenated compound of one of the names, as it is written: a form that is read as no
+/// name of its own.
+fn inflects(event: &Event, names: &[String]) -> bool {
+    let Some(kept) = event.body() else { return false };
+    names.iter().any(|name| has_form_of(&kept.content, name))
+}
+
+/// Whether a text has "Ottilies", "Ottilie's", "Hans’ " or "Ottilie-Akte" of a name.
+fn has_form_of(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (text.get(..at), text.get(at + name.len()..));
+        let starts = before.is_some_and(|before| !before.ends_with(char::is_alphanumeric));
+        let Some(behind) = behind.filter(|_| starts) else { return false };
+        let goes_on = |rest: &str| rest.starts_with(char::is_alphanumeric);
+        behind.starts_with(['\'', '’'])
+            || behind.strip_prefix('s').is_some_and(|rest| !goes_on(rest))
+            || behind.strip_prefix('-').is_some_and(goes_on)
     })
 }
 

@@ -94,6 +94,33 @@ fn an_end_and_its_undo() {
     }
 }
 
+#[test]
+fn an_end_reaches_words_without_a_start_and_a_later_decision_moves_it() {
+    let at = |on: &str| WorldTime::from_seconds(day(on).as_micros() / 1_000_000);
+    let end = |life: &Life, on: &str| about(life, "lives_in", words("Malta"), FactChoice::End { at: at(on) });
+    let mut life = Life::new();
+    life.say("2020-05-01", "me lives_in Malta");
+    let before = life.on("2022-01-01");
+    let first = life.decide("2020-06-01", end(&life, "2020-03-01"));
+    assert_eq!(life.on("2022-01-01"), Vec::<String>::new());
+    assert_eq!(life.on("2020-02-01"), ["user lives_in Malta (superseded)"]);
+    assert_eq!(life.on("2020-04-01"), Vec::<String>::new());
+    let second = life.decide("2020-06-02", end(&life, "2020-05-20"));
+    assert_eq!(life.on("2020-04-01"), ["user lives_in Malta (superseded)"]);
+    assert_eq!(life.on("2020-05-25"), Vec::<String>::new());
+    for decision in [second, first] {
+        life.decide("2020-07-01", Decision::Undo { decision });
+    }
+    assert_eq!(life.on("2022-01-01"), before);
+    // What is said after the decision holds again.
+    life.decide("2020-08-01", end(&life, "2020-03-01"));
+    life.say("2020-09-01", "me lives_in Malta");
+    assert_eq!(life.on("2022-01-01"), ["user lives_in Malta"]);
+    life.decide("2020-10-01", end(&life, "2020-09-20"));
+    assert_eq!(life.on("2020-04-01"), Vec::<String>::new(), "the first end stays: it was lived there twice");
+    assert_eq!(life.on("2022-01-01"), Vec::<String>::new());
+}
+
 // proves: DF-41
 #[test]
 fn a_merge_is_taken_back_and_later_events_are_kept() {
