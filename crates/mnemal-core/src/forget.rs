@@ -1,6 +1,6 @@
 //! Forgetting: selectors, and the tombstones that prevent a return.
 
-use crate::{EventId, NoteKey, SessionId, Timestamp};
+use crate::{EventId, NoteKey, SessionId, Timestamp, UserId};
 
 /// The target of a forget.
 #[non_exhaustive]
@@ -12,6 +12,8 @@ pub enum Selector {
     Key(NoteKey),
     /// Every event of this conversation.
     Session(SessionId),
+    /// Every event of this user.
+    User(UserId),
 }
 
 /// The log record of a forget: the selector and the selected events, so that the next opener of the space can finish it after a

@@ -139,6 +139,7 @@ fn names(event: &NewEvent) -> Vec<(&'static str, &str)> {
         EventKind::Decision(Decision::Forget(forget)) => match &forget.selector {
             Selector::Key(key) => names.push(("key", key.as_str())),
             Selector::Session(session) => names.push(("session", session.as_str())),
+            Selector::User(user) => names.push(("user", user.as_str())),
             _ => {}
         },
         _ => {}

@@ -122,6 +122,14 @@ impl<B: Backend> EventStore for SqlStore<B> {
         self.inner.noted(log::sessions(self.sql(), limit).await)
     }
 
+    async fn count_sessions(&self, most: NonZeroUsize) -> Result<u64> {
+        self.inner.noted(log::count_sessions(self.sql(), most).await)
+    }
+
+    async fn count_quarantined(&self, after: Cursor, through: Cursor) -> Result<u64> {
+        self.inner.noted(log::count_quarantined(self.sql(), after, through).await)
+    }
+
     async fn erase(&self, tombstones: &[Tombstone]) -> Result<u64> {
         let erased = log::erase(self.sql(), tombstones).await;
         self.inner.caches().clear();

@@ -97,6 +97,12 @@ pub(crate) const SESSIONS: &str = "with listed as (select session, count(*) as e
       where t.events is null or t.events <> l.events or t.seqs <> l.seqs) \
      + abs((select count(*) from tally where name <> 'decisions') - (select count(*) from listed)) \
      from listed order by last_seq desc limit $1 + 0";
+/// The number of quarantined events in a part of the log.
+pub(crate) const COUNT_QUARANTINED: &str =
+    "select count(*) from event where quarantined is not null and seq > $1 and seq <= $2";
+/// The number of conversations, up to a limit, by the tally that each append and each erasure keeps.
+pub(crate) const COUNT_SESSIONS: &str =
+    "select count(*) from (select name from tally where name <> 'decisions' limit $1 + 0) as listed";
 /// The contents of an index before position `$1` in scan direction and after it, and the expected contents. The scan takes the
 /// same path as the list, because a damaged index may answer differently on another; a limit keeps the order.
 macro_rules! tally {
@@ -513,6 +519,8 @@ pub(crate) fn all() -> Vec<&'static str> {
         SCAN_TALLY_OF_DECISIONS,
         LATEST_TALLY_OF_DECISIONS,
         SESSIONS,
+        COUNT_QUARANTINED,
+        COUNT_SESSIONS,
         INDEXED,
         INDEX_LACKS,
         GRAPH_COUNTS,

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use mnemal_core::{
     Advance, AsOf, Category, Cursor, Decision, Entity, EntityFilter, EntityId, EntityKind, ErrorKind, Event,
     EventFilter, EventKind, EventStore, Fact, FactFilter, FactId, FactStatus, Forget, GraphDelta, GraphStore,
-    Importance, IndexEntry, IndexStore, Learning, LearningDelta, LearningFilter, LearningKind,
+    Importance, IndexEntry, IndexStore, Layer, Learning, LearningDelta, LearningFilter, LearningKind,
     LearningStatus, LearningStore, LogEntry, ModelId, NoteKey, Predicate, Projection, Remember, Result, Role,
-    Selector, Seq, SessionId, Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, Value, Within,
-    WorkingEntry, WorkingKey,
+    Selector, Seq, SessionId, Span, Speaker, Tag, TermHash, Timestamp, ToolName, Upkeep, UserId, Value,
+    Within, WorkingEntry, WorkingKey,
 };
 use mnemal_store::{Durability, Options, SqliteStore, Stores};
 use mnemal_testkit::{Records, TermIndexer, entity, fact, learning, tombstone};
@@ -108,6 +108,18 @@ async fn the_bytes_of_the_tables_are_those_of_the_file() -> Result<()> {
     assert!(tables.is_sorted_by(|one, next| one.1 >= next.1), "{tables:?}");
     let (name, bytes) = &tables[0];
     assert!(name == "event" && *bytes >= long.len() as u64, "{tables:?}");
+    let layers = store.layer_bytes().await?;
+    assert_eq!(layers.first().map(|(layer, _)| *layer), Some(Some(Layer::Events)), "{layers:?}");
+    let sum = |all: &mut dyn Iterator<Item = u64>| all.sum::<u64>();
+    let (of_layers, of_tables) =
+        (sum(&mut layers.iter().map(|one| one.1)), sum(&mut tables.iter().map(|one| one.1)));
+    assert_eq!(of_layers, of_tables, "{layers:?} {tables:?}");
+    let known: BTreeSet<Option<Layer>> = layers.iter().map(|one| one.0).collect();
+    for layer in
+        [Layer::Lexical, Layer::Learnings, Layer::Graph, Layer::Summaries, Layer::Receipts, Layer::Working]
+    {
+        assert!(known.contains(&Some(layer)), "{layer:?}: {tables:?}");
+    }
     Ok(())
 }
 
@@ -290,6 +302,7 @@ fn every_kind(records: &mut Records) -> Result<Vec<LogEntry>> {
         Selector::Events(vec![mnemal_core::EventId(7)]),
         Selector::Key(key.clone()),
         Selector::Session(SessionId::new("gone")?),
+        Selector::User(UserId::new("ana")?),
     ];
     let forget =
         |selector| Decision::Forget(Forget { selector, events: vec![mnemal_core::EventId(u128::MAX)] });

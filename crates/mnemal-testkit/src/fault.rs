@@ -204,6 +204,16 @@ impl EventStore for Faulty<dyn EventStore> {
         self.part.sessions(limit).await
     }
 
+    async fn count_sessions(&self, most: NonZeroUsize) -> Result<u64> {
+        self.misbehave().await?;
+        self.part.count_sessions(most).await
+    }
+
+    async fn count_quarantined(&self, after: Cursor, through: Cursor) -> Result<u64> {
+        self.misbehave().await?;
+        self.part.count_quarantined(after, through).await
+    }
+
     async fn erase(&self, tombstones: &[Tombstone]) -> Result<u64> {
         self.part.erase(tombstones).await
     }

@@ -109,6 +109,7 @@ macro_rules! event_store_conformance {
                 filters_agree_with_the_reference,
                 latest_is_newest_first,
                 sessions_count_living_events,
+                quarantined_events_are_counted,
                 an_unknown_parent_is_invalid,
                 an_erased_body_stays_erased,
                 erasing_something_unknown_changes_nothing,

@@ -2,6 +2,7 @@
 
 pub use crate::answer::ContextCall;
 pub use crate::citation_check::Grounding;
+pub use crate::line_use::LineUse;
 pub use crate::quote::{QuoteCall, QuotedBlock, QuotedLine};
 pub use crate::why::{CandidateGate, ContextOutcome, ReceiptCheck, Why, WhyNot};
 pub use mnemal_context::{

@@ -53,7 +53,7 @@ pub struct Erasure {
     pub receipts: u64,
     /// Number of cached model answers that used these events as sources.
     pub completions: u64,
-    /// Number of working memory entries that repeated them, or belonged to a session that was forgotten entirely.
+    /// Number of working memory entries that repeated them, or belonged to a session or a user that was forgotten entirely.
     pub working: u64,
     /// Number of processed inbox files that were removed.
     pub files: u64,
@@ -213,18 +213,12 @@ impl ForgetCall {
         }
         // Finish interrupted forgets first, because this one may include their decisions.
         engine.finish_forgets().await?;
-        let session = match asked {
-            Selector::Session(session) => Some(session),
-            _ => None,
-        };
         // The name of a session or a key can be as confidential as its content, so the log stores ids only.
         let selector = Selector::Events(Vec::new());
         let decision = Decision::Forget(Forget { selector, events: ids.clone() });
         let ack = self.memory.log(Message::of(EventKind::Decision(decision), self.origin, "")).await?;
         let mut done = engine.erase_called(&ids, &self.names).await?;
-        if let Some(session) = session {
-            done.working += self.memory.forget_working_of(&session).await?;
-        }
+        done.working += self.memory.forget_working_of(&asked).await?;
         if done.truncated {
             engine.upkeep()?.forgets_finished(&[ack.id]).await?;
         }

@@ -34,6 +34,7 @@ mod ingest;
 #[cfg(feature = "sqlite")]
 mod key_file;
 pub mod learnings;
+mod line_use;
 mod markdown;
 mod memory;
 mod message;
@@ -54,6 +55,7 @@ mod release;
 mod remember;
 mod report;
 mod retention;
+mod review;
 mod seal;
 mod secondary;
 pub mod settings;

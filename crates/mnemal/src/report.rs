@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use mnemal_core::{
     AsOf, Decision, Degraded, Error, ErrorKind, Event, EventFilter, EventKind, Fact, FactFilter, FactStatus,
     Gap, Gaps, InclusionReason, Judgment, Layer, LearningFilter, LearningStatus, Level, OmittedReason,
-    Reason, Receipt, ReceiptId, RecordRef, Result, Role, Timestamp,
+    Reason, Receipt, ReceiptId, RecordRef, Result, Role, Timestamp, Zone,
 };
 
 use crate::areas::AdminHandle;
@@ -116,7 +116,7 @@ impl Report {
         },
         Unrecorded {
             name: "lines_used_by_the_agent",
-            why: "what an agent did with a line is not seen; only verdicts on lines are stored",
+            why: "only verdicts on lines are stored; the page of a context estimates it from the next answer",
         },
         Unrecorded {
             name: "questions",
@@ -189,6 +189,8 @@ pub struct StoredEvents {
     pub events: u64,
     /// Their number by role; roles without one are left out.
     pub by_role: BTreeMap<Role, u64>,
+    /// Their number by day in UTC, `2026-05-04`; days without one are left out.
+    pub by_day: BTreeMap<String, u64>,
     /// Bytes of their texts as UTF-8, without those erased since.
     pub text_bytes: u64,
     /// Those that a rule holds back, without those erased since.
@@ -408,6 +410,8 @@ impl EventCount {
     fn take(&mut self, event: &Event) {
         self.stored.events += 1;
         *self.stored.by_role.entry(event.role).or_default() += 1;
+        let day = event.recorded_at.civil(&Zone::utc()).day_text();
+        *self.stored.by_day.entry(day).or_default() += 1;
         let Some(kept) = event.body() else { return };
         self.stored.text_bytes += kept.content.len() as u64;
         self.stored.quarantined += u64::from(event.quarantined.is_some());

@@ -28,7 +28,7 @@ pub use self::extract::{ExtractSettings, UpgradePolicy};
 pub use self::identity::IdentitySettings;
 pub use self::ingest::IngestSettings;
 pub use self::layers::LayerSettings;
-pub use self::learning::LearningSettings;
+pub use self::learning::{LearningSettings, ReviewScope};
 pub use self::llm::{LlmProvider, LlmSettings};
 pub use self::retention::RetentionSettings;
 pub use self::summaries::{SummaryBy, SummarySettings};

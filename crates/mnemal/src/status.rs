@@ -85,7 +85,7 @@ impl Engine {
         };
         Ok(Stats {
             head: events.head().await?,
-            sessions: events.sessions(limit).await?.len() as u64,
+            sessions: events.count_sessions(limit).await?,
             notes,
             quarantined: self.held_back(events, &of.user).await?.min(limit.get() as u64),
             erased: events.tombstones().await?.len() as u64,
@@ -102,13 +102,9 @@ impl Engine {
         };
         let head = events.head().await?;
         let mut count = if known.through > head { HeldBackCount::default() } else { known };
-        let filter = EventFilter { quarantined: Within::Only(true), ..EventFilter::all() };
-        let limit = crate::engine::MANY;
-        while count.through < head {
-            let page = events.scan(&filter, count.through, limit).await?;
-            count.events += page.iter().filter(|event| Cursor(Some(event.seq)) <= head).count() as u64;
-            let last = page.last().filter(|_| page.len() >= limit.get());
-            count.through = last.map_or(head, |last| Cursor(Some(last.seq)).min(head));
+        if count.through < head {
+            count.events += events.count_quarantined(count.through, head).await?;
+            count.through = head;
         }
         if *of == Within::All {
             *self.parts().held_back.lock().unwrap_or_else(PoisonError::into_inner) = count;
@@ -196,6 +192,18 @@ impl Engine {
             return Some(Gap { layer: Layer::Events, cause: GapCause::Failed(ErrorKind::Corrupt) });
         }
         None
+    }
+
+    /// Returns the bytes of each layer in the file, the largest first; `None` for what belongs to no layer. Reads every page.
+    ///
+    /// # Errors
+    /// `Unsupported` without a file of its own, `Unavailable` when it cannot be read.
+    pub async fn layer_bytes(&self) -> Result<Vec<(Option<Layer>, u64)>> {
+        #[cfg(feature = "sqlite")]
+        if let Some(file) = &self.parts().file {
+            return file.layer_bytes().await;
+        }
+        Err(mnemal_core::Error::new(ErrorKind::Unsupported, "only a file tells the size of its layers"))
     }
 
     /// Returns the names of tables that were missing and were recreated since this engine was opened, ascending; each is returned

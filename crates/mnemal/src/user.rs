@@ -124,6 +124,10 @@ impl Memory {
                 };
                 return Ok(Selector::Events(self.events().selected(&filter.into()).await?));
             }
+            Selector::User(user) if self.only_user() != Some(user) => {
+                return Err(Error::not_found("nothing of another user can be forgotten here"));
+            }
+            Selector::User(_) => {}
             _ => return Err(Error::new(ErrorKind::Unsupported, "this cannot be forgotten for one user")),
         }
         Ok(selector)

@@ -140,6 +140,7 @@ async fn call(name: &str, ours: &Memory, known: &OtherRecords, away: &Path) -> O
                 Selector::Events(vec![*event]),
                 Selector::Key(key.clone()),
                 Selector::Session(session.clone()),
+                Selector::User(UserId::new("ada").unwrap()),
             ] {
                 all += &said(ours.forget(selector).dry_run().await);
             }
@@ -155,6 +156,11 @@ async fn call(name: &str, ours: &Memory, known: &OtherRecords, away: &Path) -> O
         "notes" => said(ours.preferences().notes(&LearningFilter::all()).await),
         "history" => said(ours.preferences().history(key).await),
         "receipt" => said(ours.admin().receipt(*receipt).await),
+        "to_review" => said(ours.preferences().to_review(&LearningFilter::all()).await),
+        "line_use" => match ours.admin().receipt(*receipt).await {
+            Ok(receipt) => said(ours.admin().line_use(&receipt).await),
+            Err(error) => error.to_string(),
+        },
         "receipts" => said(ours.admin().receipts(&Within::All, None, MANY).await),
         "undone" => {
             let events = ours.events().latest(&EventFilter::all(), MANY).await.unwrap_or_default();

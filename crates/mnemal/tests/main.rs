@@ -38,6 +38,7 @@ mod release;
 mod report;
 mod rerank;
 mod retention;
+mod review;
 mod scenarios;
 mod secrets;
 mod spaces;

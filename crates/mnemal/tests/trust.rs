@@ -259,6 +259,49 @@ async fn working_memory_loses_what_repeats_an_erased_text_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_user_that_goes_as_a_whole_takes_working_memory_along_and_nobody_elses() {
+    let space = Space::new();
+    let [ana, ben] = ["ana", "ben"].map(|name| space.memory.for_user(UserId::new(name).unwrap()));
+    for own in [&ana, &ben] {
+        let _ack = own.log(Message::user("The ferry leaves at noon.")).await.unwrap();
+        own.working()
+            .unwrap()
+            .put("plan", "pack the blue tent".to_owned(), PutOptions::default())
+            .await
+            .unwrap();
+    }
+    let whose = || Selector::User(UserId::new("ana").unwrap());
+    assert_eq!(ben.forget(whose()).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let erasure = space.memory.forget(whose()).await.unwrap();
+    assert_eq!((erasure.events, erasure.working), (1, 1));
+    assert!(ana.working().unwrap().get("plan").await.is_err());
+    assert!(ben.working().unwrap().get("plan").await.is_ok());
+    // One user can forget all of itself.
+    assert_eq!(ben.forget(Selector::User(UserId::new("ben").unwrap())).await.unwrap().working, 1);
+}
+
+#[tokio::test]
+async fn a_person_is_found_in_genitives_and_compounds_of_the_name() {
+    let space = Space::new();
+    let mut expect = Vec::new();
+    for text in [
+        "Meine Freundin Ottilie wohnt in Gera.",
+        "Ottilies Adresse ist Am Markt 3.",
+        "Die Ottilie-Akte liegt beim Arzt.",
+        "Heute war ich bei Ottilie’s Mutter.",
+    ] {
+        expect.push(space.memory.log(Message::user(text)).await.unwrap().id);
+    }
+    let note = space.memory.remember("Ottilies Hund ist krank.").await.unwrap();
+    expect.push(note.event);
+    for text in ["Das Wetter ist schön.", "Die Ottiliensteuer kommt.", "Die Charlottilies blühen."] {
+        let _other = space.memory.log(Message::user(text)).await.unwrap();
+    }
+    expect.sort_unstable();
+    assert_eq!(space.memory.events().selected_by_person("Ottilie").await.unwrap(), expect);
+}
+
+#[tokio::test]
 async fn a_line_leads_back_to_its_words_and_its_scores() {
     let space = Space::new();
     let id = space.say(by("Ada", "The red lamp of the harbour is broken again.")).await;

@@ -8,8 +8,11 @@ use async_trait::async_trait;
 
 use crate::{
     AppendOutcome, Cursor, ErrorKind, Event, EventCaps, EventFilter, EventId, IndexBlock, IndexEntry,
-    IndexMark, Layer, LogEntry, ModelId, Remnant, Result, Seq, SessionSummary, Tombstone, Vector,
+    IndexMark, Layer, LogEntry, ModelId, Remnant, Result, Seq, SessionSummary, Tombstone, Vector, Within,
 };
+
+/// Events that are read at once to be counted. Source: own default, the largest batch of one append.
+const COUNTED: NonZeroUsize = NonZeroUsize::new(1_000).expect("1,000 is not zero");
 
 /// The log of one space.
 ///
@@ -71,6 +74,33 @@ pub trait EventStore: Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unavailable` when the database does not answer.
     async fn sessions(&self, limit: NonZeroUsize) -> Result<Vec<SessionSummary>>;
+
+    /// Returns the number of conversations with remaining events, up to `most`. Cheaper than the list where the store counts them
+    /// by itself.
+    ///
+    /// # Errors
+    /// As [`sessions`](Self::sessions).
+    async fn count_sessions(&self, most: NonZeroUsize) -> Result<u64> {
+        Ok(self.sessions(most).await?.len() as u64)
+    }
+
+    /// Returns the number of quarantined events after a position, up to another. Cheaper than a scan where the store reads no
+    /// bodies for it.
+    ///
+    /// # Errors
+    /// As [`scan`](Self::scan).
+    async fn count_quarantined(&self, after: Cursor, through: Cursor) -> Result<u64> {
+        let filter = EventFilter { quarantined: Within::Only(true), ..EventFilter::all() };
+        let (mut count, mut after) = (0, after);
+        loop {
+            let page = self.scan(&filter, after, COUNTED).await?;
+            count += page.iter().filter(|event| Cursor(Some(event.seq)) <= through).count() as u64;
+            match page.last() {
+                Some(last) if Cursor(Some(last.seq)) < through => after = Cursor(Some(last.seq)),
+                _ => return Ok(count),
+            }
+        }
+    }
 
     /// Erases events in one transaction: bodies become tombstones, their index rows are deleted, the forget generation is
     /// incremented; id, seq, role and `recorded_at` stay. Already erased events stay as they are. Returns the number of newly

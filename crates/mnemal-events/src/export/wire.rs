@@ -116,6 +116,10 @@ pub(crate) enum ExportKind {
         session: String,
         events: Vec<String>,
     },
+    ForgetUser {
+        user: String,
+        events: Vec<String>,
+    },
     Fact(FactLine),
     Merge {
         one: String,
@@ -284,6 +288,7 @@ impl ExportKind {
                     Selector::Session(session) => {
                         Self::ForgetSession { session: session.to_string(), events }
                     }
+                    Selector::User(user) => Self::ForgetUser { user: user.to_string(), events },
                     _ => Self::Unknown,
                 }
             }
@@ -327,6 +332,7 @@ impl ExportKind {
             Self::ForgetSession { session, events } => {
                 forget(Selector::Session(SessionId::new(session)?), &events)
             }
+            Self::ForgetUser { user, events } => forget(Selector::User(UserId::new(user)?), &events),
             Self::Fact(fact) => Ok(EventKind::Decision(Decision::Fact(fact.read()?))),
             Self::Merge { one, into } => {
                 Ok(EventKind::Decision(Decision::Merge { one: one.parse()?, into: into.parse()? }))

@@ -16,7 +16,7 @@ impl EventLog {
     /// Returns the events that a forget erases, ascending by id.
     ///
     /// Operations whose text was made from erased events are included, and released copies. A key covers all versions of the
-    /// note and the decisions to archive it; a conversation covers all its events, quarantined ones included. Records of
+    /// note and the decisions to archive it; a conversation or a user covers all its events, quarantined ones included. Records of
     /// earlier forgets hold no content and stay. Derived rows are not listed: their layers follow.
     ///
     /// # Errors
@@ -31,6 +31,10 @@ impl EventLog {
             }
             Selector::Session(session) => {
                 let filter = EventFilter { session: Within::Only(session.clone()), ..EventFilter::all() };
+                self.every(&filter).await?
+            }
+            Selector::User(user) => {
+                let filter = EventFilter { user: Within::Only(user.clone()), ..EventFilter::all() };
                 self.every(&filter).await?
             }
             Selector::Key(key) => erasable(&self.decided(&|event| is_about(event, key)).await?),

@@ -282,6 +282,19 @@ pub(crate) async fn sessions(sql: &dyn Sql, limit: NonZeroUsize) -> Result<Vec<S
     groups.into_iter().map(|group| summary(group, &ends)).collect()
 }
 
+/// Returns the number of quarantined events after a position, up to another.
+pub(crate) async fn count_quarantined(sql: &dyn Sql, after: Cursor, through: Cursor) -> Result<u64> {
+    let places = vec![after.count().into(), through.count().into()];
+    let mut rows = sql.rows(statement::COUNT_QUARANTINED, places).await?;
+    rows.first_mut().ok_or_else(|| corrupt("quarantined events are not counted"))?.count()
+}
+
+/// Returns the number of conversations, up to `most`.
+pub(crate) async fn count_sessions(sql: &dyn Sql, most: NonZeroUsize) -> Result<u64> {
+    let mut rows = sql.rows(statement::COUNT_SESSIONS, vec![most.get().into()]).await?;
+    rows.first_mut().ok_or_else(|| corrupt("conversations are not counted"))?.count()
+}
+
 /// A conversation in its index: name, events, first and last position.
 type SessionGroup = (String, u64, u64, u64);
 

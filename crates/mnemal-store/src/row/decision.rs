@@ -3,7 +3,7 @@
 use mnemal_core::{
     Cardinality, Category, Decision, Error, ErrorKind, EventId, FactChoice, FactDecision, Forget, Importance,
     Judgment, LearningKind, NoteKey, NoteTarget, Predicate, Remember, Result, Selector, SessionId, Source,
-    Span, Tag, Timestamp, WorldTime,
+    Span, Tag, Timestamp, UserId, WorldTime,
 };
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +89,7 @@ enum SelectorRow {
     Events(Vec<String>),
     Key(String),
     Session(String),
+    User(String),
 }
 
 /// Writes a decision.
@@ -239,6 +240,7 @@ fn selector_row(selector: &Selector) -> Result<SelectorRow> {
         Selector::Events(events) => SelectorRow::Events(texts(events)),
         Selector::Key(key) => SelectorRow::Key(key.as_str().to_owned()),
         Selector::Session(session) => SelectorRow::Session(session.as_str().to_owned()),
+        Selector::User(user) => SelectorRow::User(user.as_str().to_owned()),
         _ => return Err(unsupported()),
     })
 }
@@ -248,6 +250,7 @@ fn selector_of(row: SelectorRow) -> Result<Selector> {
         SelectorRow::Events(events) => Selector::Events(ids(&events)?),
         SelectorRow::Key(key) => Selector::Key(named(NoteKey::new(key))?),
         SelectorRow::Session(session) => Selector::Session(named(SessionId::new(session))?),
+        SelectorRow::User(user) => Selector::User(named(UserId::new(user))?),
     })
 }
 

@@ -44,6 +44,39 @@ impl SqliteStore {
         let rows = self.inner.driver.rows(TABLES, Vec::new()).await?;
         rows.into_iter().map(|mut row| Ok((row.text()?, row.count()?))).collect()
     }
+
+    /// Returns the bytes of each layer in the file, the largest first; `None` for what belongs to no layer. The vectors of recall
+    /// stand in the blocks of its index and count as [`Layer::Lexical`]. Reads every page.
+    ///
+    /// # Errors
+    /// As [`table_bytes`](Self::table_bytes).
+    pub async fn layer_bytes(&self) -> Result<Vec<(Option<Layer>, u64)>> {
+        let mut sums: Vec<(Option<Layer>, u64)> = Vec::new();
+        for (name, bytes) in self.table_bytes().await? {
+            let layer = layer_of(&name);
+            match sums.iter_mut().find(|(of, _)| *of == layer) {
+                Some((_, sum)) => *sum += bytes,
+                None => sums.push((layer, bytes)),
+            }
+        }
+        sums.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        Ok(sums)
+    }
+}
+
+/// Returns the layer of a table or an index, by the first word of its name.
+fn layer_of(name: &str) -> Option<Layer> {
+    let name = name.strip_prefix("sqlite_autoindex_").unwrap_or(name);
+    match name.split('_').next().unwrap_or_default() {
+        "event" | "tombstone" | "forgetting" | "tally" => Some(Layer::Events),
+        "block" | "vector" => Some(Layer::Lexical),
+        "learning" => Some(Layer::Learnings),
+        "entity" | "fact" | "graph" | "mention" | "edition" => Some(Layer::Graph),
+        "summary" => Some(Layer::Summaries),
+        "receipt" | "seen" => Some(Layer::Receipts),
+        "working" => Some(Layer::Working),
+        _ => None,
+    }
 }
 
 impl SqliteStore {

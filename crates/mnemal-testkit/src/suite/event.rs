@@ -200,6 +200,7 @@ pub async fn decisions_come_back(storage: &Storage) -> Result<()> {
         Decision::Reject(NoteKey::new("deploy_day")?.into()),
         Decision::Forget(forget),
         Decision::Forget(Forget { selector: Selector::Key(NoteKey::new("k")?), events: Vec::new() }),
+        Decision::Forget(Forget { selector: Selector::User(UserId::new("u")?), events: Vec::new() }),
         Decision::Forget(Forget { selector: Selector::Events(vec![EventId(9)]), events: vec![EventId(9)] }),
         Decision::Fact(about(Value::Entity(EntityId(2)), FactChoice::Reject)?),
         Decision::Fact(about(words(), FactChoice::End { at: WorldTime::from_seconds(-86_400) })?),
@@ -378,7 +379,41 @@ pub async fn sessions_count_living_events(storage: &Storage) -> Result<()> {
     let sessions = storage.events.sessions(PLENTY).await?;
     let counted: Vec<(&str, u64)> = sessions.iter().map(|one| (one.session.as_str(), one.events)).collect();
     assert_eq!(counted, [("b", 4), ("a", 3)]);
+    assert_eq!(storage.events.count_sessions(PLENTY).await?, 2);
+    assert_eq!(storage.events.count_sessions(NonZeroUsize::MIN).await?, 1);
     assert!(sessions.iter().all(|one| one.first_at <= one.last_at));
+    let of_b = EventFilter { session: Within::Only(SessionId::new("b")?), ..EventFilter::all() };
+    let gone: Vec<_> = storage
+        .events
+        .scan(&of_b, Cursor::START, PLENTY)
+        .await?
+        .iter()
+        .map(|one| tombstone(one.id, Timestamp::EPOCH))
+        .collect();
+    storage.events.erase(&gone).await?;
+    assert_eq!(storage.events.count_sessions(PLENTY).await?, 1, "of a conversation nothing is left");
+    Ok(())
+}
+
+/// What is held back is counted without its words, in a part of the log.
+pub async fn quarantined_events_are_counted(storage: &Storage) -> Result<()> {
+    varied_events(storage).await?;
+    let events = everything(storage).await?;
+    let quarantined: Vec<Seq> =
+        events.iter().filter(|event| event.quarantined.is_some()).map(|event| event.seq).collect();
+    assert!(!quarantined.is_empty() && quarantined.len() < events.len(), "{quarantined:?}");
+    let head = storage.events.head().await?;
+    assert_eq!(storage.events.count_quarantined(Cursor::START, head).await?, quarantined.len() as u64);
+    for place in 0..=events.len() as u64 {
+        let cut = Cursor(Some(Seq(place)));
+        let before = quarantined.iter().filter(|seq| seq.0 <= place).count() as u64;
+        assert_eq!(storage.events.count_quarantined(Cursor::START, cut).await?, before, "up to {place}");
+        assert_eq!(
+            storage.events.count_quarantined(cut, head).await?,
+            quarantined.len() as u64 - before,
+            "after {place}"
+        );
+    }
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use mnemal_core::{
-    Cursor, Event, EventFilter, KeyPrefix, Remnant, Result, SessionId, Slot, Timestamp, Upkeep, WorkingEntry,
+    Cursor, Event, EventFilter, KeyPrefix, Remnant, Result, Selector, Slot, Timestamp, Upkeep, WorkingEntry,
     WorkingStore as _,
 };
 use mnemal_events::{DOCUMENT, ErasedTexts, document_id};
@@ -23,13 +23,17 @@ const ROOM: NonZeroUsize = NonZeroUsize::new(1_000_000).expect("there is room");
 const MOST_WORDS: usize = 20_000;
 
 impl Memory {
-    /// Removes the working memory of a session; returns the number of entries.
-    pub(super) async fn forget_working_of(&self, session: &SessionId) -> Result<u64> {
+    /// Removes the working memory of a session or a user that is forgotten entirely; returns the number of entries.
+    pub(super) async fn forget_working_of(&self, selector: &Selector) -> Result<u64> {
         let Slot::Filled(working) = &self.engine.stores().working else { return Ok(0) };
-        let own = KeyPrefix::of_session(session);
-        match self.only_user() {
-            None => working.remove(&own).await,
-            Some(user) => SubtreeStore::new(Arc::clone(working), KeyPrefix::of_user(user)).remove(&own).await,
+        match (selector, self.only_user()) {
+            (Selector::User(user), _) => working.remove(&KeyPrefix::of_user(user)).await,
+            (Selector::Session(session), None) => working.remove(&KeyPrefix::of_session(session)).await,
+            (Selector::Session(session), Some(user)) => {
+                let own = SubtreeStore::new(Arc::clone(working), KeyPrefix::of_user(user));
+                own.remove(&KeyPrefix::of_session(session)).await
+            }
+            _ => Ok(0),
         }
     }
 }
