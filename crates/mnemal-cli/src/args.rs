@@ -40,7 +40,7 @@ pub(crate) use self::models::Models;
 pub(crate) use self::pages::{Completions, Man};
 pub(crate) use self::rebuild::{Rebuild, Reindex};
 pub(crate) use self::report::ReportCall;
-pub(crate) use self::serve::{Database, Key, Serve, Ui};
+pub(crate) use self::serve::{Database, Key, Serve, Ui, Worker};
 pub(crate) use self::session::{Session, SessionCompress};
 pub(crate) use self::setup::{Hook, Setup};
 pub(crate) use self::summary::Summary;
@@ -232,6 +232,11 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Serve all spaces to programs: HTTP, and the Model Context Protocol on the same port.
     Serve(Serve),
+    /// Look after spaces without serving: read what was said, consolidate, remove what has expired. All of them, or those of `-s`.
+    ///
+    /// A server does this for the spaces that are asked for; a worker does it for every one, beside any number of servers: a space
+    /// has one at a time.
+    Worker(Worker),
     /// Open the web UI in the browser: of the server that runs, else of one that it starts.
     Ui(Ui),
     /// Prepare the PostgreSQL database that holds the spaces.

@@ -50,6 +50,7 @@ mod ui;
 mod undo;
 mod verify;
 mod why;
+mod worker;
 mod working;
 
 use std::io::{BufRead, BufReader, Cursor, Read as _};
@@ -113,7 +114,7 @@ pub(crate) async fn run_remote(meant: Result<(Global, Command), String>) -> Comm
 #[expect(clippy::too_many_lines, reason = "a table of the commands")]
 pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
     let Args { mut global, command } = args;
-    global.for_all |= matches!(command, Command::Serve(_) | Command::Ui(_));
+    global.for_all |= matches!(command, Command::Serve(_) | Command::Worker(_) | Command::Ui(_));
     if let Some(user) = &global.only_user {
         only_user::check(&command, user)?;
     }
@@ -224,6 +225,7 @@ pub(crate) async fn run(args: Args, output: &Output) -> Result<u8> {
         Command::Check(call) => check::run(&global, &call, output).await,
         Command::Status => Box::pin(status::run(&global, output)).await,
         Command::Serve(call) => serve::run(&global, &call, output).await,
+        Command::Worker(call) => Box::pin(worker::run(&global, &call, output)).await,
         Command::Ui(call) => ui::run(&global, &call, output).await,
         Command::Database(call) => database::run(&global, &call, output).await,
         Command::Key(call) => key::run(&global, call, output).await,

@@ -75,9 +75,11 @@ const CARRIED: &[&str] = &[
     "memory confirm key",
     "memory history key",
     "memory list",
+    "memory pin key",
     "memory reject key",
     "memory restore key",
     "memory show key",
+    "memory unpin key",
     "preference list",
     "recall text",
     "remember text",
@@ -143,13 +145,19 @@ fn a_command_that_a_server_does_needs_the_right_of_its_route() {
         let is_told = !lines.is_empty() || HERE.iter().any(|line| is_of(line, name));
         assert!(is_told, "{name} is for a server, or it is not");
     }
-    for line in HERE.iter().chain(&["serve", "init", "doctor", "mcp", "hook claude-code stop", "backup file"])
-    {
+    for line in HERE.iter().chain(&[
+        "serve",
+        "worker",
+        "init",
+        "doctor",
+        "mcp",
+        "hook claude-code stop",
+        "backup file",
+    ]) {
         assert_eq!(right_of(line), None, "{line}");
     }
     // A command without a route needs at least the right of a similar one.
     for (line, right) in [
-        ("memory pin key", Right::Write),
         ("memory forget Ada", Right::Erase),
         ("entity suggestions", Right::Read),
         ("topic show tea", Right::Read),

@@ -130,6 +130,7 @@ const COMMANDS: &[(&str, Option<&str>)] = &[
     ("memory-tool", None),      // reads stdin; it is called below
     ("mcp", None),              // its tools are called below
     ("serve", None),            // its routes have tests of their own
+    ("worker", None),           // looks after whole spaces, and shows no words
     ("ui", None),               // opens the pages of the server, which ask its routes
     ("database migrate", None), // makes tables, and reads no rows
     ("key create", None),       // keys of the server hold no words of a space

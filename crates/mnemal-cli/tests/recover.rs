@@ -66,6 +66,9 @@ fn a_backup_is_described_and_comes_back_without_what_was_forgotten() {
     let (code, out, err) = home.run(&["--yes", "restore", &copy]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("1 of them were forgotten since") && out.contains("before-restore"), "{out}");
+    assert!(!out.contains("made of space"), "{out}");
+    let (code, out, err) = home.run(&["-s", "other", "restore", &copy]);
+    assert!(code == 0 && out.contains("the backup was made of space default"), "{out} {err}");
     assert!(home.run(&["recall", "harbour master"]).1.contains("Ilse"));
     assert!(!home.run(&["recall", "spare key barometer"]).1.contains("barometer"));
     assert_eq!(home.run(&["check"]).0, 0);

@@ -330,6 +330,7 @@ fn what_a_server_cannot_do_or_does_not_answer_is_told_and_no_file_is_opened() {
         (&["memory", "export"], "/openapi.json"),
         (&["mcp"], "/mcp/SPACE"),
         (&["serve"], "on the machine of the server"),
+        (&["worker", "--once"], "on the machine of the server"),
         (&["init"], "on the machine of the server"),
         (&["doctor"], "on the machine of the server"),
         (&["space", "list"], "on the machine of the server"),

@@ -82,6 +82,40 @@ fn a_server_is_asked_with_the_local_key_and_ends_cleanly_when_it_is_told_to() {
 }
 
 #[test]
+fn a_worker_reads_what_was_said_in_every_space_and_ends_when_it_is_told_to() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    for space in ["one", "two"] {
+        assert_eq!(said(home, &["-s", space, "log", "add", "My sister Ada lives in Paris."]).0, 0);
+    }
+    let behind = |space: &str| {
+        let (_, told) = said(home, &["-s", space, "status", "--json"]);
+        let status: Value = serde_json::from_str(&told).unwrap();
+        let graph = status["layers"].as_array().unwrap().iter().find(|one| one["layer"] == "graph").unwrap();
+        graph["behind"].as_u64().unwrap()
+    };
+    assert_eq!((behind("one"), behind("two")), (1, 1));
+    let rounds = |line: &[&str]| -> Value {
+        let (code, told) = said(home, line);
+        assert_eq!(code, 0, "{told}");
+        serde_json::from_str(&told).unwrap()
+    };
+    let of = |space: &str| json!({"space": space, "unread": 0, "dreamed": 0});
+    assert_eq!(rounds(&["-s", "two", "worker", "--once", "--json"])["spaces"], json!([of("two")]));
+    assert_eq!((behind("one"), behind("two")), (1, 0));
+    assert_eq!(rounds(&["worker", "--once", "--json"])["spaces"], json!([of("one"), of("two")]));
+    assert_eq!((behind("one"), behind("two")), (0, 0));
+    assert_eq!(said(home, &["-s", "three", "worker", "--once"]).0, 1, "there is no such space");
+    let mut worker = command(home, &["worker", "--every", "3600"]).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(worker.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("looking after the spaces"), "{line}");
+    let process = rustix::process::Pid::from_raw(i32::try_from(worker.id()).unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    assert!(worker.wait().unwrap().success());
+}
+
+#[test]
 fn the_web_ui_is_that_of_the_server_at_the_socket_and_its_code_is_in_no_argument() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = tempfile::tempdir().unwrap();

@@ -527,6 +527,11 @@ Layer = TypedDict('Layer', {
     "status": 'str',
 }, total=False)
 
+LayerSize = TypedDict('LayerSize', {
+    "bytes": 'int',
+    "layer": 'str',
+}, total=False)
+
 Learned = TypedDict('Learned', {
     "candidates": 'int | None',
     "facts": 'ChangeCounts',
@@ -543,6 +548,11 @@ Line = TypedDict('Line', {
     "source_event_ids": 'list[str]',
     "tokens": 'int',
     "trust": 'str',
+}, total=False)
+
+LineUse = TypedDict('LineUse', {
+    "answer": 'str',
+    "lines": 'list[int]',
 }, total=False)
 
 Login = TypedDict('Login', {
@@ -1028,6 +1038,7 @@ Receipt = TypedDict('Receipt', {
     "session": 'str',
     "tokenizer": 'str',
     "tokens": 'int',
+    "used": 'LineUse | None',
     "version": 'str',
 }, total=False)
 
@@ -1171,7 +1182,9 @@ Stats = TypedDict('Stats', {
     "memories": 'int',
     "quarantined": 'int',
     "sessions": 'int',
+    "sizes": 'list[LayerSize] | None',
     "space": 'str',
+    "to_review": 'int',
     "unconsolidated": 'int',
 }, total=False)
 
@@ -1198,6 +1211,7 @@ Stored = TypedDict('Stored', {
 }, total=False)
 
 StoredCounts = TypedDict('StoredCounts', {
+    "by_day": 'dict[str, int]',
     "by_role": 'dict[str, int]',
     "events": 'int',
     "quarantined": 'int',
@@ -1956,12 +1970,13 @@ class Operations:
         tool: str | None = None,
         until: str | None = None,
         user: str | None = None,
+        waiting: bool | None = None,
     ) -> PageOfMemory:
         """What several memories say together."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/insights", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user, "waiting": waiting},
         )
 
     def job_get(
@@ -2136,12 +2151,13 @@ class Operations:
         tool: str | None = None,
         until: str | None = None,
         user: str | None = None,
+        waiting: bool | None = None,
     ) -> PageOfMemory:
         """What was learnt, by what it weighs."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user, "waiting": waiting},
         )
 
     def login(
@@ -2623,12 +2639,29 @@ class Operations:
         tool: str | None = None,
         until: str | None = None,
         user: str | None = None,
+        waiting: bool | None = None,
     ) -> PageOfMemory:
         """Memories, by category, then key."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/memories", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user, "waiting": waiting},
+        )
+
+    def memory_pin(
+        self,
+        space: str,
+        id_: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decided:
+        """Lets it stand in every context, first of all; only a person does. Answers with the version that is pinned."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/memories/{id}/pin", space, id_),
+            query={"user": user},
+            idempotency_key=idempotency_key,
         )
 
     def memory_put_by_key(
@@ -2714,6 +2747,22 @@ class Operations:
             idempotency_key=idempotency_key,
         )
 
+    def memory_unpin(
+        self,
+        space: str,
+        id_: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decided:
+        """Takes the pin out; the memory stays."""
+        return self._call(
+            "POST",
+            _path("/v1/spaces/{space}/memories/{id}/unpin", space, id_),
+            query={"user": user},
+            idempotency_key=idempotency_key,
+        )
+
     def message_add(
         self,
         space: str,
@@ -2768,12 +2817,13 @@ class Operations:
         tool: str | None = None,
         until: str | None = None,
         user: str | None = None,
+        waiting: bool | None = None,
     ) -> PageOfMemory:
         """How the user wants things."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/preferences", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user, "waiting": waiting},
         )
 
     def recall(
@@ -3080,13 +3130,14 @@ class Operations:
         self,
         space: str,
         *,
+        sizes: bool | None = None,
         user: str | None = None,
     ) -> Stats:
         """What it holds, and how its layers are."""
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/stats", space),
-            query={"user": user},
+            query={"sizes": sizes, "user": user},
         )
 
     def summary_get(
@@ -3871,12 +3922,13 @@ class AsyncOperations:
         tool: str | None = None,
         until: str | None = None,
         user: str | None = None,
+        waiting: bool | None = None,
     ) -> PageOfMemory:
         """What several memories say together."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/insights", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user, "waiting": waiting},
         )
 
     async def job_get(
@@ -4051,12 +4103,13 @@ class AsyncOperations:
         tool: str | None = None,
         until: str | None = None,
         user: str | None = None,
+        waiting: bool | None = None,
     ) -> PageOfMemory:
         """What was learnt, by what it weighs."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/learnings", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user, "waiting": waiting},
         )
 
     async def login(
@@ -4538,12 +4591,29 @@ class AsyncOperations:
         tool: str | None = None,
         until: str | None = None,
         user: str | None = None,
+        waiting: bool | None = None,
     ) -> PageOfMemory:
         """Memories, by category, then key."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/memories", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user, "waiting": waiting},
+        )
+
+    async def memory_pin(
+        self,
+        space: str,
+        id_: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decided:
+        """Lets it stand in every context, first of all; only a person does. Answers with the version that is pinned."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/memories/{id}/pin", space, id_),
+            query={"user": user},
+            idempotency_key=idempotency_key,
         )
 
     async def memory_put_by_key(
@@ -4629,6 +4699,22 @@ class AsyncOperations:
             idempotency_key=idempotency_key,
         )
 
+    async def memory_unpin(
+        self,
+        space: str,
+        id_: str,
+        *,
+        user: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Decided:
+        """Takes the pin out; the memory stays."""
+        return await self._call(
+            "POST",
+            _path("/v1/spaces/{space}/memories/{id}/unpin", space, id_),
+            query={"user": user},
+            idempotency_key=idempotency_key,
+        )
+
     async def message_add(
         self,
         space: str,
@@ -4683,12 +4769,13 @@ class AsyncOperations:
         tool: str | None = None,
         until: str | None = None,
         user: str | None = None,
+        waiting: bool | None = None,
     ) -> PageOfMemory:
         """How the user wants things."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/preferences", space),
-            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user},
+            query={"category": category, "cursor": cursor, "kind": kind, "limit": limit, "metadata": metadata, "q": q, "since": since, "status": status, "tag": tag, "tool": tool, "until": until, "user": user, "waiting": waiting},
         )
 
     async def recall(
@@ -4995,13 +5082,14 @@ class AsyncOperations:
         self,
         space: str,
         *,
+        sizes: bool | None = None,
         user: str | None = None,
     ) -> Stats:
         """What it holds, and how its layers are."""
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/stats", space),
-            query={"user": user},
+            query={"sizes": sizes, "user": user},
         )
 
     async def summary_get(

@@ -917,6 +917,14 @@ export interface Layer {
   status: string;
 }
 
+/** The size of a layer. */
+export interface LayerSize {
+  /** Bytes of its pages. */
+  bytes: number;
+  /** Which; `other` for what belongs to none. `lexical` is the index of recall, with its vectors. */
+  layer: string;
+}
+
 /** What came to be believed, was changed or dropped. */
 export interface Learned {
   /** Memories of the period that wait for a person; `null` where they cannot be told. */
@@ -947,6 +955,14 @@ export interface Line {
   tokens: number;
   /** How far it may be believed. */
   trust: string;
+}
+
+/** What an answer has of a context: an estimate by words. */
+export interface LineUse {
+  /** The assistant's message. */
+  answer: string;
+  /** The numbers of the lines of whose content words it has at least half, those of the question left out. */
+  lines: Array<number>;
 }
 
 /** What a browser shows; one of both. */
@@ -1811,6 +1827,8 @@ export interface Receipt {
   tokenizer: string;
   /** What it used. */
   tokens: number;
+  /** What the next answer of the assistant has of it; absent if none followed within ten minutes. */
+  used?: LineUse | null;
   /** The version that made it. */
   version: string;
 }
@@ -2057,8 +2075,12 @@ export interface Stats {
   quarantined: number;
   /** Conversations. */
   sessions: number;
+  /** The bytes of each layer, the largest first, where they were asked for and the space has a file of its own. */
+  sizes?: Array<LayerSize> | null;
   /** Its name. */
   space: string;
+  /** Memories that wait for a person's review; which do, `learning.review` says. */
+  to_review: number;
   /** Those of them in which insights were not looked for yet. */
   unconsolidated: number;
 }
@@ -2105,6 +2127,8 @@ export interface Stored {
 
 /** What was stored. */
 export interface StoredCounts {
+  /** The same by day in UTC, `2026-05-04`; days without one are left out. */
+  by_day: Record<string, number>;
   /** The same by role: `user`, `assistant`, `tool`, `document` and `decision`. */
   by_role: Record<string, number>;
   /** Events, with those that were erased since. */
@@ -2534,8 +2558,8 @@ export abstract class Operations {
   }
 
   /** What several memories say together. */
-  insightList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
-    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/insights`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
+  insightList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string; waiting?: boolean } = {}): Promise<PageOfMemory> {
+    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/insights`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user, waiting: given.waiting } });
   }
 
   /** A job. */
@@ -2599,8 +2623,8 @@ export abstract class Operations {
   }
 
   /** What was learnt, by what it weighs. */
-  learningList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
-    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/learnings`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
+  learningList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string; waiting?: boolean } = {}): Promise<PageOfMemory> {
+    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/learnings`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user, waiting: given.waiting } });
   }
 
   /** Begins the session of a browser, with a one-time code or a key; the answer sets a cookie. */
@@ -2749,8 +2773,13 @@ export abstract class Operations {
   }
 
   /** Memories, by category, then key. */
-  memoryList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
-    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
+  memoryList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string; waiting?: boolean } = {}): Promise<PageOfMemory> {
+    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/memories`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user, waiting: given.waiting } });
+  }
+
+  /** Lets it stand in every context, first of all; only a person does. Answers with the version that is pinned. */
+  memoryPin(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Decided> {
+    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/pin`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
   }
 
   /** Stores it under the key; what was there becomes its past. */
@@ -2773,6 +2802,11 @@ export abstract class Operations {
     return this.call<MemoryToolOutput>('POST', `/v1/spaces/${encodeURIComponent(space)}/memory-tool`, { query: { user: given.user }, body: { command: given.command, file_text: given.file_text, insert_line: given.insert_line, insert_text: given.insert_text, new_path: given.new_path, new_str: given.new_str, old_path: given.old_path, old_str: given.old_str, path: given.path, view_range: given.view_range }, idempotencyKey: given.idempotency_key });
   }
 
+  /** Takes the pin out; the memory stays. */
+  memoryUnpin(space: string, id: string, given: { user?: string; idempotency_key?: string } = {}): Promise<Decided> {
+    return this.call<Decided>('POST', `/v1/spaces/${encodeURIComponent(space)}/memories/${encodeURIComponent(id)}/unpin`, { query: { user: given.user }, idempotencyKey: given.idempotency_key });
+  }
+
   /** Stores turns in the form of chat APIs. */
   messageAdd(space: string, given: { agent?: string | null; channel?: string | null; messages: Array<Turn>; session?: string | null; user?: string | null; idempotency_key?: string }): Promise<StoredMessages> {
     return this.call<StoredMessages>('POST', `/v1/spaces/${encodeURIComponent(space)}/messages`, { body: { agent: given.agent, channel: given.channel, messages: given.messages, session: given.session, user: given.user }, idempotencyKey: given.idempotency_key });
@@ -2789,8 +2823,8 @@ export abstract class Operations {
   }
 
   /** How the user wants things. */
-  preferenceList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string } = {}): Promise<PageOfMemory> {
-    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/preferences`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user } });
+  preferenceList(space: string, given: { category?: string; cursor?: string; kind?: string; limit?: number; metadata?: string; q?: string; since?: string; status?: string; tag?: string; tool?: string; until?: string; user?: string; waiting?: boolean } = {}): Promise<PageOfMemory> {
+    return this.call<PageOfMemory>('GET', `/v1/spaces/${encodeURIComponent(space)}/preferences`, { query: { category: given.category, cursor: given.cursor, kind: given.kind, limit: given.limit, metadata: given.metadata, q: given.q, since: given.since, status: given.status, tag: given.tag, tool: given.tool, until: given.until, user: given.user, waiting: given.waiting } });
   }
 
   /** Finds what was said or noted, best first. */
@@ -2889,8 +2923,8 @@ export abstract class Operations {
   }
 
   /** What it holds, and how its layers are. */
-  stats(space: string, given: { user?: string } = {}): Promise<Stats> {
-    return this.call<Stats>('GET', `/v1/spaces/${encodeURIComponent(space)}/stats`, { query: { user: given.user } });
+  stats(space: string, given: { sizes?: boolean; user?: string } = {}): Promise<Stats> {
+    return this.call<Stats>('GET', `/v1/spaces/${encodeURIComponent(space)}/stats`, { query: { sizes: given.sizes, user: given.user } });
   }
 
   /** A summary. */

@@ -19,7 +19,10 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ),
     ("Trust", &["why", "why-not", "feedback", "diff", "report", "audit", "undo", "forget", "verify-receipt"]),
     ("Bring in and take out", &["import", "ingest", "inbox", "export", "graph"]),
-    ("Serve programs", &["serve", "ui", "mcp", "hook", "memory-tool", "key", "health", "model", "models"]),
+    (
+        "Serve programs",
+        &["serve", "worker", "ui", "mcp", "hook", "memory-tool", "key", "health", "model", "models"],
+    ),
     (
         "Look after spaces",
         &["space", "backup", "restore", "check", "rebuild", "reindex", "recover", "database"],

@@ -94,6 +94,9 @@ pub(crate) struct NoteFilter {
     /// Also what holds no more, or not yet: superseded, archived, rejected, candidate.
     #[arg(long)]
     pub(crate) all: bool,
+    /// What waits for your review, newest first: `confirm` it, or `reject` it.
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) waiting: bool,
 }
 
 /// What to do with notes and learnings.

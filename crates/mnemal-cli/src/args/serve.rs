@@ -1,4 +1,4 @@
-//! `serve`, `ui`, `key`.
+//! `serve`, `worker`, `ui`, `key`.
 
 use std::net::SocketAddr;
 
@@ -19,6 +19,17 @@ pub(crate) struct Serve {
     /// Let everybody on this machine in, without a key.
     #[arg(long)]
     pub(crate) no_auth: bool,
+}
+
+/// `worker`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Worker {
+    /// Look after each space until it has nothing to do, and end: for a timer of the system.
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Seconds between two rounds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400), conflicts_with = "once")]
+    pub(crate) every: u64,
 }
 
 /// `ui`.

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use mnemal::events::{Description, Erasure, ErasureGrade, ErasureStatus, FactChoice, Selector};
 use mnemal::types::{EntityId, FactId, LearningId};
-use mnemal::{Error, ErrorKind, EventId, LearningFilter, Memory, NoteKey, Origin, SessionId};
+use mnemal::{Error, ErrorKind, EventId, LearningFilter, Memory, NoteKey, Origin, SessionId, UserId};
 
 use super::fact::invalidate;
 use crate::args::{Forget, Global, SourceHandling};
@@ -27,9 +27,13 @@ pub(super) async fn run(memory: &Memory, global: &Global, call: Forget, output: 
         return keep_words(memory, fact, RunMode::from(call.dry_run), output).await;
     }
     let selector = selector(memory, &call).await?;
-    let described = call.ids.is_empty() && call.key.is_none();
-    if let (true, Selector::Events(events)) = (described, &selector) {
-        say_what_goes(memory, events, output).await?;
+    match &selector {
+        Selector::Events(events) if call.ids.is_empty() => say_what_goes(memory, events, output).await?,
+        Selector::User(_) => {
+            let preview = memory.forget(selector.clone()).dry_run().await?;
+            say_what_goes(memory, &preview.ids, output).await?;
+        }
+        _ => {}
     }
     let names: Vec<String> = call.person.iter().map(|name| name.trim().to_owned()).collect();
     let what = (selector, names);
@@ -139,13 +143,13 @@ async fn selector(memory: &Memory, call: &Forget) -> Result<Selector> {
         (None, Some(person)) => memory.events().selected_by_person(person).await?,
         (None, None) => {
             let of = &call.filter;
-            let others = [&of.speaker, &of.user, &of.since, &of.until, &call.origin, &call.file];
-            if let Some(session) = of
-                .session
-                .as_ref()
-                .filter(|_| of.roles.is_empty() && others.iter().all(|other| other.is_none()))
-            {
-                return Ok(Selector::Session(SessionId::new(session)?));
+            let others = [&of.speaker, &of.since, &of.until, &call.origin, &call.file];
+            if of.roles.is_empty() && others.iter().all(|other| other.is_none()) {
+                match (&of.session, &of.user) {
+                    (Some(session), None) => return Ok(Selector::Session(SessionId::new(session)?)),
+                    (None, Some(user)) => return Ok(Selector::User(UserId::new(user)?)),
+                    _ => {}
+                }
             }
             let origin = call.origin.as_deref().map(origin).transpose()?;
             let described = Description { filter, origin, file: call.file.clone() };

@@ -79,7 +79,9 @@ async fn list(memory: &Memory, of: RowKind, which: &NoteFilter, output: &Output)
         ..LearningFilter::all()
     };
     let now = memory.admin().engine().now();
-    let mut rows: Vec<Learning> = if which.all {
+    let mut rows: Vec<Learning> = if which.waiting {
+        memory.preferences().to_review(&filter).await?
+    } else if which.all {
         memory.preferences().all_learnings(&filter).await?
     } else {
         let holding = memory.preferences().learnings(&filter, AsOf::present(now)).await?;

@@ -21,6 +21,8 @@ struct RestoreForm {
     tombstones: u64,
     /// Time of the backup; absent for a copy without a manifest.
     made_at: Option<String>,
+    /// The space of which the backup was made; absent for a copy without a manifest.
+    backup_of: Option<String>,
     /// New path of the previous file.
     aside: Option<String>,
 }
@@ -54,7 +56,8 @@ fn report(place: &SpacePaths, done: RestoreReport) -> RestoreForm {
         events: done.events,
         forgotten_again: done.forgotten_again,
         tombstones: done.tombstones,
-        made_at: done.manifest.map(|manifest| manifest.made_at),
+        made_at: done.manifest.as_ref().map(|manifest| manifest.made_at.clone()),
+        backup_of: done.manifest.map(|manifest| manifest.space),
         aside: done.aside.map(|aside| aside.display().to_string()),
     }
 }
@@ -65,6 +68,12 @@ fn text(report: &RestoreForm) -> String {
         None => "without a manifest: its rows were checked, not that none is missing".to_owned(),
     };
     let mut lines = vec![format!("restored {} events of space {} ({made})", report.events, report.space)];
+    if let Some(other) = report.backup_of.as_ref().filter(|other| **other != report.space) {
+        lines.push(format!(
+            "  the backup was made of space {other}: what it holds is in {} now",
+            report.space
+        ));
+    }
     if report.forgotten_again > 0 {
         let count = report.forgotten_again;
         lines.push(format!(

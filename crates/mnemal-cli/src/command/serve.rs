@@ -171,7 +171,7 @@ fn open_target(host: &CommandHost, said: &[u8]) -> ProxyTarget {
 }
 
 /// Waits for a termination signal.
-async fn told_to_end() {
+pub(super) async fn told_to_end() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -28,6 +28,8 @@ struct StatusReport {
     /// `None` if the layer does not answer.
     #[serde(flatten)]
     known: RecordCounts,
+    /// Memories that wait for a person's review; `None` if the layer does not answer.
+    to_review: Option<usize>,
     quarantined: u64,
     erased: u64,
     languages: Vec<LanguageReport>,
@@ -144,6 +146,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         sessions: stats.sessions,
         notes: stats.notes,
         known: RecordCounts::of(&memory).await,
+        to_review: memory.preferences().to_review(&LearningFilter::all()).await.ok().map(|all| all.len()),
         quarantined: stats.quarantined,
         erased: stats.erased,
         languages: stats.languages.iter().map(language).collect(),
@@ -197,6 +200,7 @@ fn text(report: &StatusReport) -> String {
         format!("notes       {}", report.notes),
     ];
     lines.extend(report.known.lines());
+    lines.extend(report.to_review.map(|waiting| format!("to review   {waiting}")));
     lines.extend([format!("held back   {}", report.quarantined), format!("erased      {}", report.erased)]);
     if !report.languages.is_empty() {
         let all: u64 = report.languages.iter().map(|heard| heard.turns).sum();

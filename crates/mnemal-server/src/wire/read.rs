@@ -1,5 +1,6 @@
 //! Responses of recall and context, and receipts.
 
+use mnemal::context::LineUse;
 use mnemal::recall::MatchReason;
 use mnemal::{Context, Hit, RecallResult};
 use mnemal_core::{
@@ -446,6 +447,27 @@ pub(crate) struct ReceiptForm {
     lines: Vec<LineForm>,
     /// What was left out.
     omitted: Vec<OmittedForm>,
+    /// What the next answer of the assistant has of it; absent if none followed within ten minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used: Option<LineUseForm>,
+}
+
+/// What an answer has of a context: an estimate by words.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LineUse")]
+struct LineUseForm {
+    /// The assistant's message.
+    answer: String,
+    /// The numbers of the lines of whose content words it has at least half, those of the question left out.
+    lines: Vec<usize>,
+}
+
+impl ReceiptForm {
+    /// Adds which of its lines stand in the answer that followed.
+    pub(crate) fn with_use(mut self, used: Option<LineUse>) -> Self {
+        self.used = used.map(|used| LineUseForm { answer: used.answer.to_string(), lines: used.lines });
+        self
+    }
 }
 
 impl From<&Receipt> for ReceiptForm {
@@ -462,6 +484,7 @@ impl From<&Receipt> for ReceiptForm {
             blocks: blocks(receipt),
             lines: receipt.lines.iter().map(LineForm::from).collect(),
             omitted: receipt.omitted.iter().take(OMITTED).map(OmittedForm::from).collect(),
+            used: None,
         }
     }
 }

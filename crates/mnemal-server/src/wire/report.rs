@@ -114,6 +114,8 @@ struct StoredCountsForm {
     events: u64,
     /// The same by role: `user`, `assistant`, `tool`, `document` and `decision`.
     by_role: BTreeMap<&'static str, u64>,
+    /// The same by day in UTC, `2026-05-04`; days without one are left out.
+    by_day: BTreeMap<String, u64>,
     /// Bytes of their texts, without those that were erased since.
     text_bytes: u64,
     /// Events that a rule holds back, without those that were erased since.
@@ -214,6 +216,7 @@ impl ReportForm {
             stored: StoredCountsForm {
                 events: of.stored.events,
                 by_role: of.stored.by_role.iter().map(|(role, count)| (role.as_str(), *count)).collect(),
+                by_day: of.stored.by_day.clone(),
                 text_bytes: of.stored.text_bytes,
                 quarantined: of.stored.quarantined,
             },

@@ -203,6 +203,11 @@ async fn the_words_of_an_agents_user_are_hearsay_and_cannot_be_confirmed() {
     let path = format!("/v1/spaces/demo/memories/{}/confirm", stored["id"].as_str().unwrap());
     let refused = api.as_key(&agent, "POST", &path, json!({"sha256": "x"})).await.of(403);
     assert_eq!(refused["code"], "app_key_needed");
+    for pin in ["pin", "unpin"] {
+        let path = path.replace("/confirm", &format!("/{pin}"));
+        let refused = api.as_key(&agent, "POST", &path, Value::Null).await.of(403);
+        assert_eq!(refused["code"], "app_key_needed", "only a person pins");
+    }
 }
 
 #[tokio::test]

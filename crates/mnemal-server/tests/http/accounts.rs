@@ -98,6 +98,70 @@ async fn a_report_counts_what_was_done_in_its_period() {
 }
 
 #[tokio::test]
+async fn what_waits_for_a_review_is_listed_and_counted() {
+    let api = Api::new();
+    let said = |content: &str| json!({"content": content, "role": "user", "session": "s"});
+    let unsure = "Não estou bebendo álcool, então nada de receita com vinho.";
+    let turns = json!({"events": [said("Always answer in German."), said(unsure)]});
+    api.post("events", turns).await.of(201);
+    let waiting = api.get("memories?waiting=true").await.of(200);
+    let texts: Vec<&str> =
+        waiting["items"].as_array().unwrap().iter().filter_map(|item| item["content"].as_str()).collect();
+    assert_eq!(texts, [unsure], "{waiting}");
+    assert_eq!(waiting["items"][0]["status"], "candidate");
+    assert_eq!(api.get("stats").await.of(200)["to_review"], 1);
+    assert_eq!(api.get("memories?waiting=true&status=active").await.of(200)["items"], json!([]));
+    let id = waiting["items"][0]["id"].as_str().unwrap().to_owned();
+    api.post(&format!("memories/{id}/reject"), Value::Null).await.of(200);
+    assert_eq!(api.get("stats").await.of(200)["to_review"], 0);
+}
+
+#[tokio::test]
+async fn a_person_pins_a_memory_and_takes_the_pin_out() {
+    let api = Api::new();
+    api.post("memories", json!({"content": "The ferry leaves at seven.", "key": "ferry"})).await.of(201);
+    let id = async || {
+        let memory = api.get("memories/by-key/ferry").await.of(200);
+        (memory["id"].as_str().unwrap().to_owned(), memory["tags"].clone())
+    };
+    let (first, _) = id().await;
+    let pinned = api.post(&format!("memories/{first}/pin"), Value::Null).await.of(200);
+    let (now, tags) = id().await;
+    assert_eq!((&pinned["id"], &tags), (&json!(now), &json!(["pinned"])));
+    let context = api.post("context", json!({"query": "What about the harbor crane?"})).await.of(200);
+    assert!(context["text"].as_str().unwrap().contains("The ferry leaves at seven."), "{context}");
+    api.post(&format!("memories/{now}/unpin"), Value::Null).await.of(200);
+    assert_eq!(id().await.1, json!([]));
+    api.post("memories/mem_unknown/pin", Value::Null).await.of(404);
+}
+
+#[tokio::test]
+async fn sizes_are_told_where_they_are_asked_for() {
+    let api = Api::new();
+    api.post("memories", json!({"content": "The ferry leaves at seven.", "key": "ferry"})).await.of(201);
+    assert!(api.get("stats").await.of(200).get("sizes").is_none());
+    let stats = api.get("stats?sizes=true").await.of(200);
+    let sizes = stats["sizes"].as_array().unwrap();
+    let all: u64 = sizes.iter().map(|size| size["bytes"].as_u64().unwrap()).sum();
+    assert!(sizes.iter().any(|size| size["layer"] == "events") && all > 0, "{stats}");
+    api.get("stats?size=true").await.of(400);
+}
+
+#[tokio::test]
+async fn a_receipt_shows_what_the_next_answer_has_of_it() {
+    let api = Api::new();
+    let said = |role: &str, session: &str, content: &str| json!({"events": [{"content": content, "role": role, "session": session}]});
+    api.post("events", said("user", "old", "The ferry to Rathlin leaves from Ballycastle.")).await.of(201);
+    let question = "Where does the ferry leave?";
+    let context = api.post("context", json!({"query": question, "session": "new"})).await.of(200);
+    let receipt = format!("recalls/{}", context["recall_id"].as_str().unwrap());
+    assert!(api.get(&receipt).await.of(200).get("used").is_none(), "nothing was answered yet");
+    let answer = api.post("events", said("assistant", "new", "From Ballycastle to Rathlin.")).await.of(201);
+    let used = api.get(&receipt).await.of(200)["used"].clone();
+    assert_eq!(used, json!({"answer": answer["events"][0]["id"], "lines": [1]}));
+}
+
+#[tokio::test]
 async fn a_receipt_that_was_changed_has_no_signature() {
     let api = Api::new();
     let wrong = json!({"receipt": "mnemal erasure receipt\nsignature: 00"});

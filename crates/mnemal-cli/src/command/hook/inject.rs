@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use mnemal::context::{ContextCall, Section};
 use mnemal::types::{GapCause, InstallationKey, Layer};
-use mnemal::{Engine, EventFilter, Gap, ImportFormat, Memory, Scope};
+use mnemal::{Engine, EventFilter, Gap, ImportFormat, LearningFilter, Memory, Scope};
 
 use super::input::{Input, Start};
 use super::offer;
@@ -47,6 +47,10 @@ pub(super) async fn at_start(
     let offer =
         if can_offer && is_empty && input.start == Start::Startup { offer::of_import(input) } else { None };
     let Some(memory) = memory else { return Ok(Reply::default().telling(offer)) };
+    let told = match offer {
+        None if input.start == Start::Startup => waiting(&memory).await,
+        offer => offer,
+    };
     if let Some(session) =
         input.session.as_ref().filter(|_| matches!(input.start, Start::Clear | Start::Compact))
     {
@@ -59,7 +63,17 @@ pub(super) async fn at_start(
     }
     let call = memory.context("").sections(sections).lines(RECENT_LINES);
     let block = shaped(call, input, settings).await?;
-    Ok(Reply::injecting(block).telling(offer))
+    Ok(Reply::injecting(block).telling(told))
+}
+
+/// Says to the person how many memories wait for a review. Nothing is said where none does, or where they cannot be read: then
+/// the health of the layer says so.
+async fn waiting(memory: &Memory) -> Option<String> {
+    let count = memory.preferences().to_review(&LearningFilter::all()).await.ok()?.len();
+    let what = if count == 1 { "memory waits" } else { "memories wait" };
+    (count > 0).then(|| {
+        format!("mnemal: {count} {what} for your review: `mnemal ui`, or `mnemal memory list --waiting`")
+    })
 }
 
 /// Answers a prompt with matching turns and notes of other sessions; usually with nothing.

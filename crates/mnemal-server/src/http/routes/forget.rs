@@ -143,9 +143,11 @@ async fn selector(call: &Call, memory: &Memory, form: SelectorForm) -> Result<Se
         let entity = memory.facts().graph().await?.exactly(&who, always).await?;
         return Ok(Selector::Events(memory.facts().naming(entity.id).await?));
     }
-    if is_time || form.user.is_some() {
+    if let Some(user) = form.user {
+        return Ok(Selector::User(UserId::new(user)?));
+    }
+    if is_time {
         let filter = EventFilter {
-            user: super::events::within(form.user.as_deref(), |name| UserId::new(name))?,
             since: call.time("since", form.since.as_deref())?,
             until: call.time("until", form.until.as_deref())?,
             erased: Within::Only(false),

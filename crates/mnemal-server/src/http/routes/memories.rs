@@ -147,6 +147,18 @@ fn records() -> Vec<Route> {
             "Makes it the user's own, whose exact words a person saw.",
             (of::<ConfirmForm>, of::<DecisionResultForm>, |call| Box::pin(confirm(call))),
         ),
+        decision(
+            "memory_pin",
+            "/v1/spaces/{space}/memories/{id}/pin",
+            "Lets it stand in every context, first of all; only a person does. Answers with the version that is pinned.",
+            |call| Box::pin(pin(call, Pin::Set)),
+        ),
+        decision(
+            "memory_unpin",
+            "/v1/spaces/{space}/memories/{id}/unpin",
+            "Takes the pin out; the memory stays.",
+            |call| Box::pin(pin(call, Pin::Remove)),
+        ),
         Route::get(
             "category_list",
             "/v1/spaces/{space}/categories",
@@ -254,6 +266,8 @@ struct MemoriesQuery {
     tag: Option<String>,
     /// Of one status; `active` without it, `all` for every one.
     status: Option<String>,
+    /// Those that wait for a person's review, newest first; which do, `learning.review` says. With `status` for those of one alone.
+    waiting: bool,
     /// Of one person.
     user: Option<String>,
     /// About one tool.
@@ -524,7 +538,9 @@ async fn list(call: Call) -> Result<Reply, Problem> {
             Some(known.ok_or_else(|| Problem::invalid(format!("no status {name:?}")))?)
         }
     };
-    let mut rows: Vec<Learning> = if query.status.is_none() {
+    let mut rows: Vec<Learning> = if query.waiting {
+        memory.preferences().to_review(&filter).await?
+    } else if query.status.is_none() {
         let holding = memory.preferences().learnings(&filter, AsOf::present(now)).await?;
         holding.into_iter().map(|Scored { item, .. }| item).collect()
     } else {
@@ -732,6 +748,24 @@ async fn confirm(call: Call) -> Result<Reply, Problem> {
         return Err(Problem::new("conflict", "these are not the words that it has; read it again"));
     }
     let ack = memory.preferences().confirm(&row, &row.content).await?;
+    Reply::ok(&DecisionResultForm { id: row.id.to_string(), event_id: ack.id.to_string() })
+}
+
+/// What becomes of a pin.
+enum Pin {
+    Set,
+    Remove,
+}
+
+async fn pin(call: Call, pin: Pin) -> Result<Reply, Problem> {
+    call.vouches()?;
+    let memory = call.memory().await?;
+    let name = named(&memory, call.name(1)).await?.id.to_string();
+    let ack = match pin {
+        Pin::Set => memory.preferences().pin(&name).await?,
+        Pin::Remove => memory.preferences().unpin(&name).await?,
+    };
+    let row = memory.preferences().learning(&ack.id.to_string()).await?;
     Reply::ok(&DecisionResultForm { id: row.id.to_string(), event_id: ack.id.to_string() })
 }
 

@@ -438,7 +438,10 @@ async fn answer(call: Call) -> Result<Reply, Problem> {
 async fn receipt(call: Call) -> Result<Reply, Problem> {
     let name = call.name(1);
     let id: ReceiptId = name.parse().map_err(|_| Problem::not_found(format!("no recall {name:?}")))?;
-    Reply::ok(&ReceiptForm::from(&call.memory().await?.admin().receipt(id).await?))
+    let memory = call.memory().await?;
+    let receipt = memory.admin().receipt(id).await?;
+    let used = memory.admin().line_use(&receipt).await?;
+    Reply::ok(&ReceiptForm::from(&receipt).with_use(used))
 }
 
 async fn receipts(call: Call) -> Result<Reply, Problem> {

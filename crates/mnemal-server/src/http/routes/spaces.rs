@@ -2,7 +2,8 @@
 
 use hyper::{Method, StatusCode};
 use mnemal::admin::{AlwaysOn, SpaceEntry};
-use mnemal_core::{ErrorKind, HealthReport, SpaceId, Status};
+use mnemal::{LearningFilter, Memory};
+use mnemal_core::{ErrorKind, HealthReport, Layer, SpaceId, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +58,8 @@ pub(super) fn routes() -> Vec<Route> {
             "/v1/spaces/{space}/stats",
             "What it holds, and how its layers are.",
             (of::<StatsForm>, |call| Box::pin(stats(call))),
-        ),
+        )
+        .query(of::<StatsQuery>),
     ]
 }
 
@@ -128,6 +130,14 @@ struct RemoveQuery {
     confirm: Option<String>,
 }
 
+/// What else is to be counted.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct StatsQuery {
+    /// Also the bytes of each layer, which reads the whole file.
+    sizes: bool,
+}
+
 /// What a space holds.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Stats")]
@@ -144,6 +154,8 @@ struct StatsForm {
     unconsolidated: u64,
     /// Insights that hold: what several memories say together.
     consolidations: u64,
+    /// Memories that wait for a person's review; which do, `learning.review` says.
+    to_review: u64,
     /// Events that are held back.
     quarantined: u64,
     /// Events that were erased.
@@ -152,6 +164,32 @@ struct StatsForm {
     bytes: u64,
     /// How each layer is.
     layers: Vec<LayerForm>,
+    /// The bytes of each layer, the largest first, where they were asked for and the space has a file of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sizes: Option<Vec<LayerSizeForm>>,
+}
+
+/// The size of a layer.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "LayerSize")]
+struct LayerSizeForm {
+    /// Which; `other` for what belongs to none. `lexical` is the index of recall, with its vectors.
+    layer: &'static str,
+    /// Bytes of its pages.
+    bytes: u64,
+}
+
+/// Returns the sizes of the layers; none where a space has no file of its own.
+async fn sizes(memory: &Memory) -> Result<Option<Vec<LayerSizeForm>>, Problem> {
+    let form = |(layer, bytes): (Option<Layer>, u64)| LayerSizeForm {
+        layer: layer.map_or("other", Layer::as_str),
+        bytes,
+    };
+    match memory.admin().engine().layer_bytes().await {
+        Ok(all) => Ok(Some(all.into_iter().map(form).collect())),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// How a layer is.
@@ -243,7 +281,17 @@ async fn remove(call: Call) -> Result<Reply, Problem> {
     Reply::ok(&gone)
 }
 
+/// Counts the memories that wait for a review; none without notes.
+async fn to_review(memory: &Memory) -> Result<u64, Problem> {
+    match memory.preferences().to_review(&LearningFilter::all()).await {
+        Ok(waiting) => Ok(waiting.len() as u64),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
 async fn stats(call: Call) -> Result<Reply, Problem> {
+    let query: StatsQuery = call.query()?;
     let memory = call.memory().await?;
     let (stats, health) = (memory.admin().stats().await?, memory.admin().examine().await?);
     let held = KnowledgeBase::of(&memory, call.host.now()).await?;
@@ -254,9 +302,11 @@ async fn stats(call: Call) -> Result<Reply, Problem> {
         memories: stats.notes,
         unconsolidated: held.unconsolidated(&memory).await?,
         consolidations: held.insights.len() as u64,
+        to_review: to_review(&memory).await?,
         quarantined: stats.quarantined,
         erased: stats.erased,
         bytes: entry(&call, &call.space()?).await?.bytes,
         layers: layers(&health),
+        sizes: if query.sizes { sizes(&memory).await? } else { None },
     })
 }
