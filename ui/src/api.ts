@@ -1,7 +1,7 @@
 /** Requests to the server, and who is logged in. The session is a cookie that no script reads. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { Operations, type Decided, type Gap, type JobForm, type Memory, type Options } from '../../integrations/typescript/src/operations';
+import { Operations, type Decided, type Gap, type JobForm, type Memory, type Options, type Stats } from '../../integrations/typescript/src/operations';
 
 /** A refusal of the server, or that it did not answer. */
 export class Refusal extends Error {
@@ -139,6 +139,23 @@ export function refusal(error: unknown): Refusal {
   return error instanceof Refusal ? error : new Refusal(0, 'internal', String(error), undefined);
 }
 
+let early: { space: string; stats: Promise<Stats> } | undefined;
+
+/** Asks for the counts of a space before anything is drawn, so that the first view has them soon. */
+export function askEarly(space: string): void {
+  const stats = api.stats(space);
+  // Whoever takes it is told of a failure.
+  stats.catch(() => undefined);
+  early = { space, stats };
+}
+
+/** The counts of a space: what was asked for early, once, else a new answer. */
+export function counts(space: string): Promise<Stats> {
+  const asked = early;
+  early = undefined;
+  return asked?.space === space ? asked.stats : api.stats(space);
+}
+
 /** What a request gave, or why it gave nothing. */
 export interface Load<T> {
   data: T | undefined;
@@ -152,7 +169,8 @@ export function useLoad<T>(request: (() => Promise<T>) | undefined, inputs: unkn
   const [state, setState] = useState<{ data?: T; error?: Refusal; isLoading: boolean }>({ isLoading: Boolean(request) });
   const [round, setRound] = useState(0);
   const latest = useRef(0);
-  useEffect(() => {
+  // The request goes out with the frame that needs it, not after it was drawn.
+  useLayoutEffect(() => {
     const mine = ++latest.current;
     if (!request) {
       setState({ isLoading: false });

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Decided, Memory } from '../../integrations/typescript/src/operations';
-import { api, canConfirm, confirm, refusal, useLoad, usePages, type Pages, type Refusal } from './api';
+import { api, canConfirm, confirm, refusal, usePages, type Pages, type Refusal } from './api';
 import { Paged } from './list';
 import { Action, Problem, Time, Trust, number } from './parts';
 import { RecordLink } from './record';
@@ -10,8 +10,6 @@ import { link } from './route';
 
 /** Memories of a page. */
 const PAGE = 10;
-/** Preferences among which a decision is looked for. */
-const HOLDING = 200;
 
 /** A decision that can be taken back. */
 interface Last {
@@ -20,28 +18,20 @@ interface Last {
 }
 
 export function Inbox({ space, tick, mayDecide }: { space: string; tick: number; mayDecide: boolean }) {
-  const waiting = usePages((cursor) => api.memoryList(space, { status: 'candidate', cursor, limit: PAGE }), [space, tick]);
-  // What was confirmed holds under the same key as a later version, and is no longer to be decided about.
-  const holding = useLoad(() => api.preferenceList(space, { limit: HOLDING }), [space, tick]);
-  const isOpen = (one: Memory) => !holding.data?.items.some((held) => held.key && held.key === one.key && held.version > one.version);
-  const open = { ...waiting, items: waiting.items?.filter(isOpen) };
+  const open = usePages((cursor) => api.memoryList(space, { waiting: true, cursor, limit: PAGE }), [space, tick]);
   const [last, setLast] = useState<Last>();
   const [error, setError] = useState<Refusal>();
   const list = useRef<HTMLElement>(null);
   /** The item with the focus about which a key has decided: when it is gone, the next one gets the focus. */
   const decided = useRef<string>();
-  const reload = () => {
-    waiting.reload();
-    holding.reload();
-  };
   useEffect(() => {
     if (!decided.current || !open.items || open.items.some((one) => one.id === decided.current)) return;
     decided.current = undefined;
     (list.current?.querySelector<HTMLElement>('.inbox') ?? list.current)?.focus();
-  }, [waiting.data, holding.data]);
+  }, [open.items]);
   const decide = (memory: Memory, verb: string, work: () => Promise<Decided>) => async () => {
     setLast({ words: `${verb}: ${memory.content}`, event: (await work()).event_id });
-    reload();
+    open.reload();
   };
   const accept = (memory: Memory) => decide(memory, 'Confirmed', () => confirm(space, memory));
   const reject = (memory: Memory) => decide(memory, 'Rejected', () => api.memoryReject(space, memory.id));
@@ -49,9 +39,9 @@ export function Inbox({ space, tick, mayDecide }: { space: string; tick: number;
     if (!last) return;
     await api.decisionUndo(space, last.event);
     setLast(undefined);
-    reload();
+    open.reload();
   };
-  const to = (memory: Memory) => link(space, 'memories', { id: memory.id, status: 'candidate', edit: 'yes' });
+  const to = (memory: Memory) => link(space, 'memories', { id: memory.id, status: memory.status, edit: 'yes' });
   /** What the keys do; they count only while an item, or the list after the last one, has the focus. */
   const press = (event: KeyboardEvent, memory?: Memory) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.altKey || event.metaKey || !mayDecide) return;
@@ -84,7 +74,7 @@ export function Inbox({ space, tick, mayDecide }: { space: string; tick: number;
         </div>
       )}
       <Problem error={error} />
-      {mayDecide && canConfirm && <ConfirmAll space={space} pages={open} changed={holding.reload} />}
+      {mayDecide && canConfirm && <ConfirmAll space={space} pages={open} />}
       <Paged pages={open} to={link(space, 'memories', { status: 'candidate' })} empty="Nothing is to be reviewed.">
         {(memory) => (
           <div class="inbox" role="group" aria-label={memory.content} tabIndex={mayDecide ? 0 : undefined}
@@ -92,7 +82,7 @@ export function Inbox({ space, tick, mayDecide }: { space: string; tick: number;
             <p class="said">{memory.content}</p>
             <p class="meta">
               <Trust trust={memory.trust} /> <Time at={memory.created_at} /> ·{' '}
-              <a href={link(space, 'memories', { id: memory.id, status: 'candidate' })}>open</a> ·{' '}
+              <a href={link(space, 'memories', { id: memory.id, status: memory.status })}>open</a> ·{' '}
               <RecordLink id={memory.id}>source</RecordLink>
             </p>
             {mayDecide && (
@@ -115,7 +105,7 @@ export function Inbox({ space, tick, mayDecide }: { space: string; tick: number;
 }
 
 /** Confirms everything that is listed, after a second question. */
-function ConfirmAll({ space, pages, changed }: { space: string; pages: Pages<Memory>; changed: () => void }) {
+function ConfirmAll({ space, pages }: { space: string; pages: Pages<Memory> }) {
   // The very words that were on the page when it was asked for, whatever comes in meanwhile.
   const [asked, setAsked] = useState<Memory[]>();
   const [told, setTold] = useState('');
@@ -131,7 +121,6 @@ function ConfirmAll({ space, pages, changed }: { space: string; pages: Pages<Mem
       setTold(`Confirmed: ${number(done)}.`);
       setAsked(undefined);
       pages.reload();
-      changed();
     }
   };
   return (

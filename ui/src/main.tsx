@@ -1,9 +1,9 @@
 /** The frame: login, navigation, space switcher, and the view of the address. */
 import { render, type FunctionComponent } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 import type { Caller, Space } from '../../integrations/typescript/src/operations';
-import { LOGGED_OUT, api, refusal, useLive, useLoad, type Refusal } from './api';
+import { LOGGED_OUT, api, askEarly, refusal, useLive, useLoad, type Refusal } from './api';
 import { Action, Field, Loading, Problem } from './parts';
 import { Record } from './record';
 import { link, read, setParams, useRoute } from './route';
@@ -87,7 +87,7 @@ function takeCode(): string | undefined {
 function App() {
   const [caller, setCaller] = useState<Caller | null>();
   const [error, setError] = useState<Refusal>();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const code = takeCode();
     // With a code that was used before, the session that it began may still be there.
     const begin = code
@@ -188,4 +188,7 @@ function Frame({ caller, logOut }: { caller: Caller; logOut: () => void }) {
   );
 }
 
+const first = read(location.hash);
+// With a one-time code nobody is logged in yet.
+if (first.space && first.view === 'today' && !first.space.startsWith('code=')) askEarly(first.space);
 render(<App />, document.getElementById('app')!);

@@ -127,7 +127,7 @@ test('numbers are those of the API', async () => {
     const stats = await demo('GET', 'stats');
     await show(page, 'today');
     const tiles = Object.fromEntries(await page.$$eval('.tile', (all) => all.map((one) => [one.children[1].textContent, one.children[0].textContent])));
-    for (const [name, field] of [['events', 'events'], ['memories', 'memories'], ['conversations', 'sessions'], ['held back', 'quarantined']]) {
+    for (const [name, field] of [['events', 'events'], ['memories', 'memories'], ['conversations', 'sessions'], ['to review', 'to_review'], ['held back', 'quarantined']]) {
       assert.equal(tiles[name], stats[field].toLocaleString('en-US'), name);
     }
     const recalled = await demo('POST', 'recall', { query: 'where does Ada live', explain: true });
@@ -516,11 +516,110 @@ test('every view is reached and used with the keyboard alone', async () => {
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => !document.querySelector('dialog'));
     assert.equal(await page.evaluate(() => document.activeElement.textContent), 'source', 'the focus comes back');
-    for (const name of ['Memories', 'Timeline', 'Graph']) {
-      await press(`document.activeElement.textContent === '${name}'`, 200);
+    // Each view is opened by its name, and the first thing in it that does something gets the focus with the next keys.
+    for (const name of ['Context preview', 'Memories', 'Timeline', 'Graph', 'Summaries & preferences', 'Report', 'Operations', 'Today']) {
+      await press(`document.activeElement.textContent === '${name}'`, 300);
       await page.keyboard.press('Enter');
       await page.waitForFunction((wanted) => document.querySelector('h1')?.textContent === wanted, name);
+      await settle(page);
+      await press("document.activeElement.closest('main') !== null", 60);
+      const isSeen = await page.evaluate(() => {
+        const { outlineStyle, boxShadow } = getComputedStyle(document.activeElement);
+        return outlineStyle !== 'none' || boxShadow !== 'none';
+      });
+      assert.ok(isSeen, `${name}: the focus is not seen`);
     }
+    // And one act of each kind: a choice, a question, a measurement, all without a pointer.
+    const go = async (name) => {
+      await press(`document.activeElement.textContent === '${name}'`, 300);
+      await page.keyboard.press('Enter');
+      await page.waitForFunction((wanted) => document.querySelector('h1')?.textContent === wanted, name);
+    };
+    await go('Report');
+    await press("document.activeElement.tagName === 'SELECT' && document.activeElement.closest('main') !== null");
+    await page.keyboard.press('ArrowDown');
+    await page.waitForFunction(() => location.hash.includes('week=1'));
+    await go('Operations');
+    await press("document.activeElement.textContent === 'Measure'", 120);
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Size by layer' }).locator('tbody tr').first().waitFor();
+  });
+});
+
+test('a memory is pinned and unpinned, and a preference is retired and comes back', async () => {
+  const space = server.space('pins');
+  await space('POST', 'memories', { content: 'The ferry leaves at seven.', key: 'ferry' });
+  await space('POST', 'messages', { session: 's', messages: [{ role: 'user', content: 'Always answer in German.' }] });
+  await open({}, async (page) => {
+    await page.goto(at('memories', 'pins'));
+    await page.locator('.row-button', { hasText: 'ferry' }).first().click();
+    await page.getByRole('button', { name: 'Pin', exact: true }).click();
+    await page.getByText('Pinned: it stands in every context.').waitFor();
+    const { text } = await space('POST', 'context', { query: 'What about the crane?', skip_injected: false });
+    assert.match(text, /ferry leaves at seven/);
+    await page.getByRole('button', { name: 'Unpin', exact: true }).click();
+    await page.getByText('Unpinned; it stays.').waitFor();
+    await page.goto(at('summaries', 'pins'));
+    await page.getByRole('button', { name: 'Retire' }).click();
+    const bar = page.locator('[role=status]', { hasText: 'Retired: Always answer in German.' });
+    await bar.waitFor();
+    assert.deepEqual((await space('GET', 'preferences')).items, []);
+    await bar.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Retire' }).waitFor();
+    assert.equal((await space('GET', 'preferences')).items.length, 1);
+    assert.deepEqual(await violations(page), []);
+  });
+});
+
+test('plots show the numbers of the API', async () => {
+  const demo = server.space('demo');
+  await open({}, async (page) => {
+    const bars = (where) => where.locator('tbody tr').evaluateAll((all) => all.map((row) => {
+      const [name, cell] = row.children;
+      return [name.textContent, cell.querySelector('.num').textContent, Math.round(parseFloat(cell.querySelector('.s0').style.width))];
+    }));
+    await show(page, 'ops');
+    const sizes = page.getByRole('region', { name: 'Size by layer' });
+    await sizes.getByRole('button', { name: 'Measure' }).click();
+    await sizes.locator('tbody tr').first().waitFor();
+    const told = (await demo('GET', 'stats?sizes=true')).sizes;
+    const shown = await bars(sizes);
+    assert.deepEqual(shown.map(([name]) => name).sort(), told.map((one) => one.layer).sort());
+    assert.equal(shown[0][2], 100, 'the largest fills its cell');
+    assert.deepEqual(await violations(page), []);
+    await show(page, 'report');
+    const { stored } = await demo('GET', 'report');
+    const days = await bars(page.locator('section', { has: page.getByRole('heading', { name: 'Activity by day' }) }));
+    const ofDays = Object.fromEntries(days.map(([day, count]) => [day, Number(count.replaceAll(',', ''))]).filter(([, count]) => count > 0));
+    assert.deepEqual(ofDays, stored.by_day);
+    await show(page, 'recall');
+    await page.getByRole('button', { name: 'Compare budgets' }).click();
+    const compared = page.locator('section', { has: page.getByRole('heading', { name: 'By budget' }) });
+    await compared.locator('tbody tr').first().waitFor();
+    const rows = await bars(compared);
+    assert.deepEqual(rows.map(([budget]) => budget), ['250', '500', '1,000', '2,000', '4,000', '8,000']);
+    const at1000 = await demo('POST', 'context', { query: 'where does Ada live', budget_tokens: 1000, skip_injected: false });
+    assert.equal(rows[2][1], String(at1000.sections.reduce((sum, section) => sum + section.items.length, 0)));
+    assert.deepEqual(await violations(page), []);
+  });
+});
+
+test('a context of earlier tells which of its lines the answer has', async () => {
+  const space = server.space('usage');
+  const say = (role, session, content) => space('POST', 'events', { events: [{ role, session, content }] });
+  await say('user', 'old', 'The ferry to Rathlin leaves from Ballycastle.');
+  await say('user', 'old', 'A ticket of the ferry costs eleven pounds.');
+  const { recall_id: receipt } = await space('POST', 'context', { query: 'Where does the ferry leave?', session: 'new' });
+  await say('assistant', 'new', 'It leaves from Ballycastle, for Rathlin.');
+  const { used, lines } = await space('GET', `recalls/${receipt}`);
+  assert.equal(used.lines.length, 1);
+  await open({}, async (page) => {
+    await page.goto(at(`context?q=${receipt}`, 'usage'));
+    await page.getByText(`Used in the answer that followed: 1 of ${lines.length} lines`).waitFor();
+    const marked = page.locator('.line', { has: page.locator('.badge', { hasText: /^used$/ }) });
+    assert.equal(await marked.count(), 1);
+    await marked.getByText(/Ballycastle/).waitFor();
+    assert.deepEqual(await violations(page), []);
   });
 });
 

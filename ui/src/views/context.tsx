@@ -1,8 +1,9 @@
 /** Context preview: the exact text that an agent would be given, what it costs, and why each line is in it. */
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Context, Line, Omitted } from '../../../integrations/typescript/src/operations';
+import type { Context, Line, LineUse, Omitted } from '../../../integrations/typescript/src/operations';
 import { api, useLoad } from '../api';
+import { ByBudget } from '../bars';
 import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, LoadView, Time, Trust, number, score } from '../parts';
 import { RecordLink, because, reason } from '../record';
@@ -10,9 +11,6 @@ import { link, setParams } from '../route';
 
 /** The budget without a choice, in tokens, as that of the server. */
 const BUDGET = 4000;
-/** Budgets of the comparison, in tokens. */
-const BUDGETS = [250, 500, 1000, 2000, 4000, 8000];
-
 /** How the id of a receipt begins. */
 const RECEIPT = 'rcl_';
 
@@ -58,13 +56,18 @@ export function Words({ space, id }: { space: string; id: string }) {
   return <p class="said">{why.data?.text ?? (why.error ? id : '…')}</p>;
 }
 
-function Lines({ space, lines, receipt }: { space: string; lines: Line[]; receipt: string }) {
+function Lines({ space, lines, receipt, used }: { space: string; lines: Line[]; receipt: string; used?: number[] }) {
   return (
     <ul class="list">
-      {lines.map((line) => (
+      {lines.map((line, place) => (
         <li key={line.id} class="line">
           <Words space={space} id={line.id} />
           <span class="meta">
+            {used?.includes(place + 1) && (
+              <>
+                <Badge>used</Badge>{' '}
+              </>
+            )}
             <Badge tone="good">{because(line)}</Badge> {line.kind} of <Trust trust={line.trust} />{' '}
             <span class="num">{line.tokens}</span> tokens
             {line.score > 0 && (
@@ -107,6 +110,18 @@ function LeftOut({ space, omitted, receipt }: { space: string; omitted: Omitted[
   );
 }
 
+/** The share of the lines that stand in the answer that followed: an estimate by words. */
+function Used({ used, lines }: { used: LineUse | null | undefined; lines: number }) {
+  if (!used || lines === 0) return null;
+  const share = Math.round((used.lines.length / lines) * 100);
+  return (
+    <p class="meta" title="Lines of whose content words the next answer has at least half; those of the question do not count.">
+      Used in <RecordLink id={used.answer}>the answer that followed</RecordLink>: <span class="num">{number(used.lines.length)}</span>{' '}
+      of <span class="num">{number(lines)}</span> lines, <span class="num">{share}</span> %
+    </p>
+  );
+}
+
 /** What a prompt of earlier was given, by the receipt that stands in it. */
 function Earlier({ space, receipt }: { space: string; receipt: string }) {
   const load = useLoad(() => api.recallGet(space, receipt), [space, receipt]);
@@ -124,59 +139,12 @@ function Earlier({ space, receipt }: { space: string; receipt: string }) {
               </>
             )}
           </p>
+          <Used used={found.used} lines={found.lines.length} />
           <h2>Why each line is in it</h2>
-          <Lines space={space} lines={found.lines} receipt={found.id} />
+          <Lines space={space} lines={found.lines} receipt={found.id} used={found.used?.lines} />
           <LeftOut space={space} omitted={found.omitted} receipt={found.id} />
         </>
       )}
-    </LoadView>
-  );
-}
-
-/** How many lines and tokens a context has at other budgets: a bar for each. */
-function ByBudget({ space, query }: { space: string; query: string }) {
-  const load = useLoad(
-    () =>
-      Promise.all(
-        BUDGETS.map((budget_tokens) => api.context(space, { query, budget_tokens, skip_injected: false })),
-      ),
-    [space, query],
-  );
-  return (
-    <LoadView load={load}>
-      {(contexts) => {
-        const rows = contexts.map((context) => ({
-          budget: context.budget,
-          tokens: context.tokens,
-          lines: context.sections.reduce((sum, section) => sum + section.items.length, 0),
-        }));
-        const most = Math.max(1, ...rows.map((row) => row.lines));
-        return (
-          <table class="bars">
-            <thead>
-              <tr>
-                <th>Budget</th>
-                <th>Lines</th>
-                <th class="num">Tokens</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.budget}>
-                  <td class="num">{number(row.budget)}</td>
-                  <td>
-                    <span class="bar-cell">
-                      <span class="s0" style={{ width: `${(row.lines / most) * 100}%` }} />
-                    </span>{' '}
-                    <span class="num">{row.lines}</span>
-                  </td>
-                  <td class="num">{number(row.tokens)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        );
-      }}
     </LoadView>
   );
 }

@@ -23,6 +23,9 @@ const STATUSES: Array<[string, string]> = [
 const CORRECTED = 'Corrected: these are your words now, and the old ones are rejected.';
 const REJECTED = 'The old words are rejected. Yours are in the log, and nothing was learnt from them.';
 
+/** The tag of what stands in every context. */
+const PINNED = 'pinned';
+
 export function Memories({ space, params, tick, caller }: View) {
   const [kind, status, q] = ['kind', 'status', 'q'].map((name) => params.get(name) ?? '') as [string, string, string];
   const chosen = params.get('id') ?? '';
@@ -184,6 +187,15 @@ function Detail({ space, id, tick, changed, done, caller, isEdited }: {
                   <Action work={then('Confirmed: it counts as your own words.', () => confirm(space, memory))}>
                     Confirm
                   </Action>
+                )}
+                {caller.class === 'app' && memory.status === 'active' && memory.kind !== 'tool' && (
+                  memory.tags.includes(PINNED) ? (
+                    <Action work={then('Unpinned; it stays.', async () => (await api.memoryUnpin(space, memory.id)).id)}>Unpin</Action>
+                  ) : (
+                    <Action work={then('Pinned: it stands in every context.', async () => (await api.memoryPin(space, memory.id)).id)}>
+                      Pin
+                    </Action>
+                  )
                 )}
                 {['archived', 'rejected'].includes(memory.status) ? (
                   <Action work={then('Restored.', () => api.memoryRestore(space, memory.id))}>Restore</Action>

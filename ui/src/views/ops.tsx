@@ -3,8 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Imported, IssuedKey, JobForm, Key } from '../../../integrations/typescript/src/operations';
 import { SENT, api, useLoad, waitForEnd } from '../api';
+import { Bars } from '../bars';
 import type { View } from '../main';
-import { Action, Badge, Empty, Field, Gaps, LoadView, Select, Status, Time, number } from '../parts';
+import { Action, Badge, Empty, Field, Gaps, LoadView, Select, Status, Time, bytes, number } from '../parts';
 
 /** One thing that a dream did, or would do. */
 interface Operation {
@@ -14,6 +15,31 @@ interface Operation {
   because: string;
   notes: string[];
   entities: string[];
+}
+
+/** The bytes of each layer; measured when somebody asks, because it reads the whole file. */
+function Sizes({ space }: { space: string }) {
+  const [isAsked, ask] = useState(false);
+  const load = useLoad(isAsked ? () => api.stats(space, { sizes: true }) : undefined, [space, isAsked]);
+  return (
+    <section aria-label="Size by layer">
+      <h2>Size by layer</h2>
+      {!isAsked && (
+        <button type="button" onClick={() => ask(true)}>
+          Measure
+        </button>
+      )}
+      <LoadView load={load}>
+        {({ sizes }) =>
+          sizes ? (
+            <Bars head={['Layer', 'On disk']} rows={sizes.map((one) => ({ name: one.layer, value: one.bytes, text: bytes(one.bytes) }))} />
+          ) : (
+            <Empty>This space has no file of its own: the database that holds it tells its size.</Empty>
+          )
+        }
+      </LoadView>
+    </section>
+  );
 }
 
 export function Ops({ space, tick, caller }: View) {
@@ -58,6 +84,7 @@ export function Ops({ space, tick, caller }: View) {
             Download
           </a>
         </section>
+        <Sizes space={space} />
         {may('admin') && <Keys space={space} />}
         {may('admin') && <Settings />}
       </div>

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { Hit, Omitted, ScorePart } from '../../../integrations/typescript/src/operations';
 import { api, useLoad } from '../api';
+import { ByBudget } from '../bars';
 import type { View } from '../main';
 import { Action, Badge, Empty, Field, Gaps, LoadView, Select, Time, Trust, number, score } from '../parts';
 import { RecordLink, reason } from '../record';
@@ -161,9 +162,11 @@ export function RecallLab({ space, params }: View) {
   const held = params.get('held') === 'yes';
   const [query, setQuery] = useState(asked);
   const [isWithheldShown, showWithheld] = useState(false);
+  const [isCompared, compare] = useState(false);
   useEffect(() => {
     setQuery(asked);
     showWithheld(false);
+    compare(false);
   }, [asked]);
   const request = () =>
     api.recall(space, { query: asked, explain: true, mode, as_of: asOf || null, include_quarantined: held });
@@ -218,6 +221,17 @@ export function RecallLab({ space, params }: View) {
                   <HitRow key={hit.id} hit={hit} place={place + 1} most={most} places={places} />
                 ))}
               </ol>
+              <section>
+                <h2>By budget</h2>
+                <p class="meta">How much of what is found a context of each size has room for.</p>
+                {isCompared ? (
+                  <ByBudget space={space} query={asked} />
+                ) : (
+                  <button type="button" onClick={() => compare(true)}>
+                    Compare budgets
+                  </button>
+                )}
+              </section>
               <section>
                 <h2>Withheld</h2>
                 <p class="meta">What a context for this question would leave out, and why.</p>

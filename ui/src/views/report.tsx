@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { ChangeCounts, ContextUsage, Report } from '../../../integrations/typescript/src/operations';
 import { api, useLoad } from '../api';
+import { Bars } from '../bars';
 import type { View } from '../main';
 import { Action, Badge, Empty, Gaps, LoadView, Select, Tile, Time, bytes, number } from '../parts';
 import { RecordLink } from '../record';
@@ -11,6 +12,8 @@ import { link, setParams } from '../route';
 /** Weeks that can be chosen. */
 const WEEKS = 8;
 const DAYS = 7;
+/** Milliseconds of a day. */
+const DAY = 86_400_000;
 
 const CHOICES = Array.from({ length: WEEKS }, (_, back): [string, string] => [
   back === 0 ? '' : String(back),
@@ -76,6 +79,7 @@ function Figures({ space, report }: { space: string; report: Report }) {
       </div>
       <div class="columns wide">
         <div>
+          <Activity report={report} />
           <Used contexts={contexts} report={report} />
           <Unanswered contexts={contexts} />
         </div>
@@ -86,6 +90,21 @@ function Figures({ space, report }: { space: string; report: Report }) {
         </div>
       </div>
     </>
+  );
+}
+
+/** Events of each day of the week, in UTC. */
+function Activity({ report }: { report: Report }) {
+  const begin = Date.parse(report.since);
+  const days = Array.from({ length: DAYS + 1 }, (_, day) => new Date(begin + day * DAY).toISOString().slice(0, 10));
+  const count = (day: string) => report.stored.by_day[day] ?? 0;
+  const rows = days.map((day) => ({ name: day, value: count(day), text: number(count(day)) }));
+  if (report.stored.events === 0) return null;
+  return (
+    <section>
+      <h2>Activity by day</h2>
+      <Bars head={['Day', 'Events stored']} rows={rows} />
+    </section>
   );
 }
 

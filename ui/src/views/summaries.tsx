@@ -1,5 +1,5 @@
 /** Summaries as a tree with what they do not know yet, and how the user wants things. */
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 
 import type { Memory, Summary } from '../../../integrations/typescript/src/operations';
 import { Action, Badge, Empty, Gaps, Meter, Problem, Time, Trust, number } from '../parts';
@@ -13,7 +13,9 @@ import { link } from '../route';
 /** Records of a page. */
 const PAGE = 100;
 
-export function Summaries({ space, tick }: View) {
+export function Summaries({ space, tick, caller }: View) {
+  const mayWrite = caller.class === 'app' && (caller.rights.includes('write') || caller.rights.includes('admin'));
+  const [retired, setRetired] = useState<Memory>();
   const summaries = usePages<Summary>((cursor) => api.summaryList(space, { cursor, limit: PAGE }), [space, tick]);
   const preferences = usePages<Memory>((cursor) => api.preferenceList(space, { cursor, limit: PAGE }), [space, tick]);
   const decay = useMemo(() => decayOf(preferences.items ?? [], Date.now()), [preferences.items?.length, preferences.data]);
@@ -36,6 +38,20 @@ export function Summaries({ space, tick }: View) {
       </section>
       <section>
         <h2>Preferences</h2>
+        {retired && (
+          <div class="bar good" role="status">
+            <span>Retired: {retired.content}</span>
+            <Action
+              work={async () => {
+                await api.memoryRestore(space, retired.id);
+                setRetired(undefined);
+                preferences.reload();
+              }}
+            >
+              Undo
+            </Action>
+          </div>
+        )}
         <Paged pages={preferences} empty="The user has not said yet how things should be.">
           {(one) => (
             <>
@@ -59,6 +75,22 @@ export function Summaries({ space, tick }: View) {
                 <RecordLink id={one.id}>source</RecordLink>
               </p>
               <Fading memory={one} decay={decay} />
+              {mayWrite && (
+                <div class="row">
+                  <a class="button" href={link(space, 'memories', { id: one.id, kind: 'preference', edit: 'yes' })}>
+                    Edit
+                  </a>
+                  <Action
+                    work={async () => {
+                      await api.memoryArchive(space, one.id);
+                      setRetired(one);
+                      preferences.reload();
+                    }}
+                  >
+                    Retire
+                  </Action>
+                </div>
+              )}
             </>
           )}
         </Paged>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 
 import type { Caller, Change, Event, Stats } from '../../../integrations/typescript/src/operations';
-import { api, useLoad, usePages, type Load } from '../api';
+import { api, counts, useLoad, usePages, type Load } from '../api';
 import { Inbox } from '../inbox';
 import { Paged } from '../list';
 import type { View } from '../main';
@@ -178,7 +178,7 @@ function OnADay({ space }: { space: string }) {
 }
 
 export function Today({ space, tick, caller }: View) {
-  const stats = useLoad(() => api.stats(space), [space, tick]);
+  const stats = useLoad(() => counts(space), [space, tick]);
   const isTold = stats.data !== undefined || stats.error !== undefined;
   return (
     <>
@@ -195,6 +195,7 @@ export function Today({ space, tick, caller }: View) {
               <Tile value={number(held.events)} name="events" to={link(space, 'timeline')} />
               <Tile value={number(held.memories)} name="memories" to={link(space, 'memories')} />
               <Tile value={number(held.sessions)} name="conversations" to={link(space, 'timeline')} />
+              <Tile value={number(held.to_review)} name="to review" />
               <Tile value={number(held.quarantined)} name="held back" to={link(space, 'timeline', { show: 'held' })} />
               <Tile value={number(held.erased)} name="erased" />
               <Tile value={bytes(held.bytes)} name="on disk" />
