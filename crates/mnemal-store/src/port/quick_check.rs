@@ -9,9 +9,6 @@ use crate::{codec, statement};
 
 /// Newest rows read of each table. Source: own choice; damage outside these rows is found by `check`.
 const NEWEST: usize = 64;
-/// Newest blocks of the index that are decoded. Source: own choice; one holds up to 1,024 events, and 64 of them took nine tenths
-/// of a look at a space of 100,000 events.
-const NEWEST_BLOCKS: usize = 4;
 
 /// Returns the damaged layers with their errors.
 pub(crate) async fn look_over(sql: &dyn Sql) -> Vec<(Layer, ErrorKind)> {
@@ -38,11 +35,7 @@ async fn numbers(sql: &dyn Sql, text: &'static str) -> Result<Vec<u64>> {
 }
 
 async fn newest(sql: &dyn Sql, text: &'static str) -> Result<Vec<Row>> {
-    newest_of(sql, text, NEWEST).await
-}
-
-async fn newest_of(sql: &dyn Sql, text: &'static str, most: usize) -> Result<Vec<Row>> {
-    sql.rows(text, vec![most.into()]).await
+    sql.rows(text, vec![NEWEST.into()]).await
 }
 
 /// Returns an error for missing rows, unless all numbers are zero.
@@ -52,7 +45,7 @@ fn none_of(numbers: &[u64]) -> Result<()> {
 
 async fn index(sql: &dyn Sql) -> Result<()> {
     none_of(&numbers(sql, statement::INDEX_LACKS).await?)?;
-    for mut row in newest_of(sql, statement::NEWEST_BLOCKS, NEWEST_BLOCKS).await? {
+    for mut row in newest(sql, statement::NEWEST_BLOCKS).await? {
         codec::decode(&row.blob()?)?;
     }
     Ok(())
