@@ -4,6 +4,7 @@
 //! two was known first. It follows the interval rules of graphiti's `edge_operations.py`, as a sweep over world time
 //! instead of one case for each new claim.
 
+mod decided_end;
 mod withdrawal;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,9 +66,7 @@ pub(crate) fn weigh(rule: ExclusionRule, mut claims: Vec<Claim>) -> Vec<Version>
     );
     let (claims, overruled) = split_overruled(rule, claims);
     versions.extend(overruled);
-    let is_moved = moved_end(&claims);
-    let mut claims = apart(claims, is_moved, |mut moved| marks.append(&mut moved));
-    end_undated(&mut claims);
+    let claims = decided_end::apply(claims, &mut marks);
     let (claims, replaced) =
         if rule == ExclusionRule::Now { split_replaced(claims) } else { (claims, Vec::new()) };
     versions.extend(replaced);
@@ -214,41 +213,6 @@ fn split_overruled(rule: ExclusionRule, claims: Vec<Claim>) -> (Vec<Claim>, Vec<
         out.extend(by_value(claims).into_values().map(|claims| empty_version(claims, &last)));
     });
     (rest, out)
-}
-
-/// Returns whether a claim is a decided end that a later decision moved; a value that was stated in between ended twice.
-fn moved_end(claims: &[Claim]) -> impl Fn(&Claim) -> bool + use<> {
-    let times = |fits: fn(&Claim) -> bool| -> Vec<(String, Timestamp)> {
-        let fitting = claims.iter().filter(|claim| fits(claim));
-        fitting.map(|claim| (claim.value.clone(), claim.support.recorded_at)).collect()
-    };
-    let (ends, stated) = (times(is_decided_end), times(Claim::is_assertion));
-    move |claim| {
-        let from = claim.support.recorded_at;
-        let is_restated = |until: Timestamp| {
-            stated.iter().any(|(value, at)| *value == claim.value && (from..until).contains(at))
-        };
-        is_decided_end(claim)
-            && ends.iter().any(|(value, at)| *value == claim.value && *at > from && !is_restated(*at))
-    }
-}
-
-/// Lets a decided end reach the undated statements that were recorded before it: they do not say since when the value is valid.
-fn end_undated(claims: &mut [Claim]) {
-    let ends: Vec<Claim> = claims.iter().filter(|claim| is_decided_end(claim)).cloned().collect();
-    let is_undated = |claim: &&mut Claim| {
-        claim.is_assertion() && claim.valid_at().is_none() && claim.support.invalid_at.is_none()
-    };
-    for claim in claims.iter_mut().filter(is_undated) {
-        let by = ends
-            .iter()
-            .filter(|end| end.value == claim.value && end.support.recorded_at >= claim.support.recorded_at);
-        claim.ceiling = by.filter_map(|end| end.support.invalid_at).min();
-    }
-}
-
-fn is_decided_end(claim: &Claim) -> bool {
-    claim.support.is_decided() && claim.support.act == Act::End
 }
 
 /// Whether an open claim starts at or after a moment.

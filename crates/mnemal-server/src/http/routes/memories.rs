@@ -1,4 +1,6 @@
 //! Memories: notes and learnings, by id, by key, by kind.
+//!
+//! One file, though a long one: its operations share their forms, filters and the lookup of a memory by its name.
 
 use std::collections::HashMap;
 use std::time::Duration;
