@@ -26,8 +26,6 @@ const LAYER_KINDS: &[&str] = &["text", "extract", "layer", "reading-layer"];
 const WITH_RUNTIME: &str = "mnemal-dream";
 const WASM: &str = "wasm32-unknown-unknown";
 const EXAMPLES: &str = "examples";
-/// Where adapters to frameworks stand, of which those in Rust are workspaces of their own too.
-const INTEGRATIONS: &str = "integrations";
 
 type Action = fn(&mut Run) -> Result<()>;
 
@@ -55,7 +53,7 @@ const STEPS: &[(&str, &str, Action)] = &[
     ("features", "each library without its default features", features),
     ("alone", "each layer passes its tests by itself; only where it is named", alone),
     ("isolation", "no layer brings a runtime, a database or a network", isolation),
-    ("examples", "each example and adapter outside the workspace, with its tests", examples),
+    ("examples", "the workspace of the examples and the adapters in Rust, with its tests", examples),
     ("ui", "the web UI is built from its source, and works in a browser", |run| ui::run(&run.root, &[])),
     ("personas", "the first five minutes of each sort of user", |run| clients::personas(&run.root)),
     ("designs", "every promise of the designs that are united here", |run| designs::run(&run.root, &[])),
@@ -279,31 +277,12 @@ fn packages_of(tree: &str) -> usize {
     names.len()
 }
 
-/// Checks each example and each adapter, which is a workspace of its own in `examples/NAME`, `examples/GROUP/NAME` or
-/// `integrations/NAME`, and runs its tests.
+/// Runs the tests of the examples and of the adapters in Rust, which are a workspace of their own in [`EXAMPLES`].
 fn examples(run: &mut Run) -> Result<()> {
-    let root = run.root.join(EXAMPLES);
-    let groups = folders(&root);
-    let all = groups.iter().flat_map(|group| folders(group)).chain(groups.clone());
-    let adapters = folders(&run.root.join(INTEGRATIONS));
-    let mut manifests: Vec<PathBuf> = all.chain(adapters).map(|folder| folder.join("Cargo.toml")).collect();
-    manifests.retain(|manifest| manifest.is_file());
-    manifests.sort();
-    if manifests.is_empty() {
-        println!("{EXAMPLES} and {INTEGRATIONS} hold none: skipped");
-    }
-    for manifest in manifests {
-        let manifest = manifest.strip_prefix(&run.root).unwrap_or(&manifest).display().to_string();
-        let arguments = ["test", "--quiet", "--manifest-path", &manifest, "--target-dir", "target/examples"];
-        Line::new("cargo", &arguments).run(&run.root)?;
-        println!("{manifest}");
-    }
-    Ok(())
-}
-
-fn folders(of: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(of).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+    let manifest = format!("{EXAMPLES}/Cargo.toml");
+    let arguments =
+        ["test", "--quiet", "--workspace", "--manifest-path", &manifest, "--target-dir", "target/examples"];
+    Line::new("cargo", &arguments).run(&run.root)
 }
 
 fn wasm(run: &mut Run) -> Result<()> {
