@@ -143,17 +143,17 @@ let early: { space: string; stats: Promise<Stats> } | undefined;
 
 /** Asks for the counts of a space before anything is drawn, so that the first view has them soon. */
 export function askEarly(space: string): void {
-  const stats = api.stats(space);
+  const stats = api.stats(space, { check: false });
   // Whoever takes it is told of a failure.
   stats.catch(() => undefined);
   early = { space, stats };
 }
 
-/** The counts of a space: what was asked for early, once, else a new answer. */
+/** The counts of a space, without a check of its layers: what was asked for early, once, else a new answer. */
 export function counts(space: string): Promise<Stats> {
   const asked = early;
   early = undefined;
-  return asked?.space === space ? asked.stats : api.stats(space);
+  return asked?.space === space ? asked.stats : api.stats(space, { check: false });
 }
 
 /** What a request gave, or why it gave nothing. */

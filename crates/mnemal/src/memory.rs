@@ -19,7 +19,7 @@ use crate::forget::ForgetCall;
 use crate::message::{Defaults, Message};
 use crate::remember::RememberCall;
 use crate::secondary::Secondary;
-use crate::status::Stats;
+use crate::status::{RecentLanguage, Stats, recent_languages};
 
 /// Events per request. Source: own default, below the smallest parameter limit of a store's statement.
 const EVENTS: usize = 500;
@@ -204,6 +204,17 @@ impl<'a> AdminHandle<'a> {
         }
         let notes = self.memory.own_rows(&LearningFilter::all()).unwrap_or_else(LearningFilter::all);
         self.memory.engine.stats_of(self.memory.log_to_read()?.as_ref(), &notes).await
+    }
+
+    /// Returns the languages of the newest 200 turns of people, most frequent first; none in a disabled memory.
+    ///
+    /// # Errors
+    /// `Unavailable` when the log does not answer.
+    pub async fn recent_languages(self) -> Result<Vec<RecentLanguage>> {
+        if self.memory.engine.parts().switch == StorageSwitch::Off {
+            return Ok(Vec::new());
+        }
+        recent_languages(self.memory.log_to_read()?.as_ref()).await
     }
 }
 

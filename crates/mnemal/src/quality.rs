@@ -232,7 +232,7 @@ impl Memory {
             fix: "`mnemal memory list` shows the notes; `mnemal forget` or `mnemal memory archive` clears out",
             examples: Vec::new(),
         });
-        let heard = self.admin().engine().stats().await?.languages;
+        let heard = self.admin().recent_languages().await?;
         let all: u64 = heard.iter().map(|language| language.turns).sum();
         let unread = heard.iter().filter(|language| language.tier == Tier::Names);
         let unread: u64 = unread.map(|language| language.turns).sum();

@@ -51,8 +51,6 @@ pub struct Stats {
     pub quarantined: u64,
     /// Erased events.
     pub erased: u64,
-    /// Languages of the newest turns of people, most frequent first.
-    pub languages: Vec<RecentLanguage>,
 }
 
 impl Stats {
@@ -89,7 +87,6 @@ impl Engine {
             notes,
             quarantined: self.held_back(events, &of.user).await?.min(limit.get() as u64),
             erased: events.tombstones().await?.len() as u64,
-            languages: recent_languages(events).await?,
         })
     }
 
@@ -325,8 +322,8 @@ pub(crate) fn stale(layer: Layer, cursor: Option<Cursor>, head: Cursor) -> Optio
     (behind > STALE_EVENTS).then_some(Gap { layer, cause: GapCause::Stale { behind } })
 }
 
-/// Returns the languages of recent turns.
-async fn recent_languages(events: &dyn EventStore) -> Result<Vec<RecentLanguage>> {
+/// Returns the languages of the newest turns of people, most frequent first.
+pub(crate) async fn recent_languages(events: &dyn EventStore) -> Result<Vec<RecentLanguage>> {
     let people = EventFilter { roles: Within::Only(vec![Role::User]), ..EventFilter::live() };
     let mut languages: Vec<RecentLanguage> = Vec::new();
     for event in events.latest(&people, HEARD).await? {

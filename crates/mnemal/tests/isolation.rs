@@ -170,6 +170,7 @@ async fn call(name: &str, ours: &Memory, known: &OtherRecords, away: &Path) -> O
         "examine" => said(ours.admin().examine().await),
         "read_mark" => said(ours.admin().read_mark().await),
         "stats" => said(ours.admin().stats().await),
+        "recent_languages" => said(ours.admin().recent_languages().await),
         "backup" => said(ours.admin().backup(&away.join("copy.db")).await),
         "compress" => said(ours.events().compress(session.clone()).keep_last(1).await),
         "decide" => {

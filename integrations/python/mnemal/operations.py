@@ -3130,6 +3130,7 @@ class Operations:
         self,
         space: str,
         *,
+        check: bool | None = None,
         sizes: bool | None = None,
         user: str | None = None,
     ) -> Stats:
@@ -3137,7 +3138,7 @@ class Operations:
         return self._call(
             "GET",
             _path("/v1/spaces/{space}/stats", space),
-            query={"sizes": sizes, "user": user},
+            query={"check": check, "sizes": sizes, "user": user},
         )
 
     def summary_get(
@@ -5082,6 +5083,7 @@ class AsyncOperations:
         self,
         space: str,
         *,
+        check: bool | None = None,
         sizes: bool | None = None,
         user: str | None = None,
     ) -> Stats:
@@ -5089,7 +5091,7 @@ class AsyncOperations:
         return await self._call(
             "GET",
             _path("/v1/spaces/{space}/stats", space),
-            query={"sizes": sizes, "user": user},
+            query={"check": check, "sizes": sizes, "user": user},
         )
 
     async def summary_get(

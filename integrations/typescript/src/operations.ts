@@ -2923,8 +2923,8 @@ export abstract class Operations {
   }
 
   /** What it holds, and how its layers are. */
-  stats(space: string, given: { sizes?: boolean; user?: string } = {}): Promise<Stats> {
-    return this.call<Stats>('GET', `/v1/spaces/${encodeURIComponent(space)}/stats`, { query: { sizes: given.sizes, user: given.user } });
+  stats(space: string, given: { check?: boolean; sizes?: boolean; user?: string } = {}): Promise<Stats> {
+    return this.call<Stats>('GET', `/v1/spaces/${encodeURIComponent(space)}/stats`, { query: { check: given.check, sizes: given.sizes, user: given.user } });
   }
 
   /** A summary. */

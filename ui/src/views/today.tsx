@@ -1,7 +1,7 @@
 /** Today: what changed, what waits for a person, how the space and its layers are. */
 import { useState } from 'preact/hooks';
 
-import type { Caller, Change, Event, Stats } from '../../../integrations/typescript/src/operations';
+import type { Change, Event, Stats } from '../../../integrations/typescript/src/operations';
 import { api, counts, useLoad, usePages, type Load } from '../api';
 import { Inbox } from '../inbox';
 import { Paged } from '../list';
@@ -177,9 +177,22 @@ function OnADay({ space }: { space: string }) {
   );
 }
 
+/** Which layers are not whole. */
+function Trouble({ layers }: Pick<Stats, 'layers'>) {
+  const bad = layers.filter((layer) => layer.status !== 'ok' || layer.behind > 0);
+  if (bad.length === 0) return null;
+  return (
+    <div class="bar warn" role="status">
+      {bad.map((layer) => `${layer.layer}: ${layer.cause ?? `${number(layer.behind)} events behind`}`).join('; ')}
+    </div>
+  );
+}
+
 export function Today({ space, tick, caller }: View) {
   const stats = useLoad(() => counts(space), [space, tick]);
   const isTold = stats.data !== undefined || stats.error !== undefined;
+  // The check of the layers takes longer than the counts.
+  const checked = useLoad(isTold ? () => api.stats(space) : undefined, [space, tick, isTold]);
   return (
     <>
       <LoadView load={stats}>
@@ -200,27 +213,20 @@ export function Today({ space, tick, caller }: View) {
               <Tile value={number(held.erased)} name="erased" />
               <Tile value={bytes(held.bytes)} name="on disk" />
             </div>
-            {held.layers.some((layer) => layer.status !== 'ok' || layer.behind > 0) && (
-              <div class="bar warn" role="status">
-                {held.layers
-                  .filter((layer) => layer.status !== 'ok' || layer.behind > 0)
-                  .map((layer) => `${layer.layer}: ${layer.cause ?? `${number(layer.behind)} events behind`}`)
-                  .join('; ')}
-              </div>
-            )}
+            <Trouble layers={(checked.data ?? held).layers} />
           </>
         )}
       </LoadView>
-      {isTold && <Sections space={space} tick={tick} caller={caller} stats={stats} />}
+      {isTold && <Sections space={space} tick={tick} caller={caller} total={stats.data?.sessions ?? 0} checked={checked} />}
     </>
   );
 }
 
 /** What is below the counts; it is asked for when they are there, so that they are there soon. */
-function Sections({ space, tick, caller, stats }: { space: string; tick: number; caller: Caller; stats: Load<Stats> }) {
+function Sections({ space, tick, caller, total, checked }: Omit<View, 'params'> & { total: number; checked: Load<Stats> }) {
   const changes = useLoad(() => api.diff(space, { from: LOOK_BACK }), [space, tick]);
   const sessions = usePages((cursor) => api.sessionList(space, { cursor, limit: PAGE }), [space, tick]);
-  const [known, total] = [sessions.items?.length ?? 0, stats.data?.sessions ?? 0];
+  const known = sessions.items?.length ?? 0;
   const [most, setMost] = useState(CHANGES);
   const mayWrite = caller.rights.includes('write') || caller.rights.includes('admin');
   const mayDecide = caller.class === 'app' && mayWrite;
@@ -279,7 +285,7 @@ function Sections({ space, tick, caller, stats }: { space: string; tick: number;
         </section>
         <section>
           <h2>Layers</h2>
-          <LoadView load={stats}>
+          <LoadView load={checked}>
             {(held) => (
               <ul class="layers">
                 {held.layers.map((layer) => (

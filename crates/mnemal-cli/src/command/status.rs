@@ -149,7 +149,7 @@ pub(super) async fn run(global: &Global, output: &Output) -> Result<u8> {
         to_review: memory.preferences().to_review(&LearningFilter::all()).await.ok().map(|all| all.len()),
         quarantined: stats.quarantined,
         erased: stats.erased,
-        languages: stats.languages.iter().map(language).collect(),
+        languages: memory.admin().recent_languages().await?.iter().map(language).collect(),
         layers: health.parts.iter().map(layer).collect(),
         made_anew: memory.admin().engine().take_rebuilt_tables(),
         graph: graph(&memory).await,

@@ -192,6 +192,20 @@ async fn calls_of_tools_are_threaded_and_a_request_that_is_sent_again_is_done_on
     assert_eq!(api.get("stats").await.of(200)["events"], 2);
 }
 
+#[tokio::test]
+async fn counts_without_a_check_of_the_layers_are_the_same() {
+    let api = Api::new();
+    let said = json!({"messages": [{"role": "user", "content": "I live in Porto."}]});
+    let _ack = api.post("messages", said).await;
+    let (whole, soon) = (api.get("stats").await.of(200), api.get("stats?check=false").await.of(200));
+    assert_eq!(
+        (&soon["events"], &soon["sessions"], &soon["layers"][0]["behind"]),
+        (&json!(1), &json!(1), &json!(0))
+    );
+    assert_eq!(whole["memories"], soon["memories"]);
+    api.get("stats?check=perhaps").await.of(400);
+}
+
 // proves: CF-14 (replay)
 #[tokio::test]
 async fn the_last_twenty_turns_of_a_conversation_come_where_no_number_is_said() {
