@@ -192,9 +192,13 @@ impl ForgetCall {
         let asked = self.selector.clone();
         self.selector = Box::pin(self.memory.own_selector(self.selector)).await?;
         let engine = &self.memory.engine;
-        let ids = engine.log()?.closure(&self.selector).await?;
+        let working = self.memory.working_of(&asked).await?;
+        let ids = match engine.log()?.closure(&self.selector).await {
+            Err(error) if error.kind() == ErrorKind::NotFound && working > 0 => Vec::new(),
+            found => found?,
+        };
         let ids = self.memory.without_others(ids).await?;
-        if ids.is_empty() {
+        if ids.is_empty() && working == 0 {
             return Err(Error::not_found("nothing matches what should be forgotten"));
         }
         let learnings = match engine.notes_of(&ids).await {
@@ -209,7 +213,7 @@ impl ForgetCall {
         };
         if self.preview {
             let similar = self.memory.similar_to(&ids).await;
-            return Ok(Erasure { learnings, similar, ..Erasure::of(ErasureStatus::Preview, ids) });
+            return Ok(Erasure { learnings, working, similar, ..Erasure::of(ErasureStatus::Preview, ids) });
         }
         // Finish interrupted forgets first, because this one may include their decisions.
         engine.finish_forgets().await?;
@@ -217,8 +221,10 @@ impl ForgetCall {
         let selector = Selector::Events(Vec::new());
         let decision = Decision::Forget(Forget { selector, events: ids.clone() });
         let ack = self.memory.log(Message::of(EventKind::Decision(decision), self.origin, "")).await?;
+        // Before the bytes are searched, so that the write-ahead log is emptied of it too.
+        let removed = self.memory.forget_working_of(&asked).await?;
         let mut done = engine.erase_called(&ids, &self.names).await?;
-        done.working += self.memory.forget_working_of(&asked).await?;
+        done.working += removed;
         if done.truncated {
             engine.upkeep()?.forgets_finished(&[ack.id]).await?;
         }

@@ -281,6 +281,22 @@ async fn a_user_that_goes_as_a_whole_takes_working_memory_along_and_nobody_elses
 }
 
 #[tokio::test]
+async fn a_user_with_working_memory_alone_is_forgotten_too_and_the_preview_counts_it() {
+    let space = Space::new();
+    let [eva, ben] = ["eva", "ben"].map(|name| space.memory.for_user(UserId::new(name).unwrap()));
+    eva.working().unwrap().put("plan", "pack the tent".to_owned(), PutOptions::default()).await.unwrap();
+    let whose = || Selector::User(UserId::new("eva").unwrap());
+    assert_eq!(ben.forget(whose()).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let preview = space.memory.forget(whose()).dry_run().await.unwrap();
+    assert_eq!((preview.events, preview.working), (0, 1));
+    assert!(eva.working().unwrap().get("plan").await.is_ok(), "a preview removes nothing");
+    let erasure = space.memory.forget(whose()).await.unwrap();
+    assert_eq!((erasure.events, erasure.working), (0, 1));
+    assert!(eva.working().unwrap().get("plan").await.is_err());
+    assert_eq!(space.memory.forget(whose()).await.unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
 async fn a_person_is_found_in_genitives_and_compounds_of_the_name() {
     let space = Space::new();
     let mut expect = Vec::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mnemal_core::{
     Cursor, Event, EventFilter, KeyPrefix, Remnant, Result, Selector, Slot, Timestamp, Upkeep, WorkingEntry,
-    WorkingStore as _,
+    WorkingStore,
 };
 use mnemal_events::{DOCUMENT, ErasedTexts, document_id};
 use mnemal_working::SubtreeStore;
@@ -25,15 +25,33 @@ const MOST_WORDS: usize = 20_000;
 impl Memory {
     /// Removes the working memory of a session or a user that is forgotten entirely; returns the number of entries.
     pub(super) async fn forget_working_of(&self, selector: &Selector) -> Result<u64> {
-        let Slot::Filled(working) = &self.engine.stores().working else { return Ok(0) };
+        match self.working_subtree(selector) {
+            Some((working, of)) => working.remove(&of).await,
+            None => Ok(0),
+        }
+    }
+
+    /// Counts the entries that [`forget_working_of`](Self::forget_working_of) would remove.
+    pub(super) async fn working_of(&self, selector: &Selector) -> Result<u64> {
+        match self.working_subtree(selector) {
+            Some((working, of)) => Ok(working.list(&[of]).await?.len() as u64),
+            None => Ok(0),
+        }
+    }
+
+    /// The working memory of a session or a user, with where it stands in it; `None` for other selectors.
+    fn working_subtree(&self, selector: &Selector) -> Option<(Arc<dyn WorkingStore>, KeyPrefix)> {
+        let Slot::Filled(working) = &self.engine.stores().working else { return None };
         match (selector, self.only_user()) {
-            (Selector::User(user), _) => working.remove(&KeyPrefix::of_user(user)).await,
-            (Selector::Session(session), None) => working.remove(&KeyPrefix::of_session(session)).await,
+            (Selector::User(user), own) if own.is_none_or(|own| own == user) => {
+                Some((Arc::clone(working), KeyPrefix::of_user(user)))
+            }
+            (Selector::Session(session), None) => Some((Arc::clone(working), KeyPrefix::of_session(session))),
             (Selector::Session(session), Some(user)) => {
                 let own = SubtreeStore::new(Arc::clone(working), KeyPrefix::of_user(user));
-                own.remove(&KeyPrefix::of_session(session)).await
+                Some((Arc::new(own), KeyPrefix::of_session(session)))
             }
-            _ => Ok(0),
+            _ => None,
         }
     }
 }
