@@ -37,6 +37,7 @@ use self::scope::{PrecedingMessage, Scope};
 use self::score::{Class, MessageSignals};
 use self::token::Token;
 use crate::authorship::OwnWords;
+use crate::language::{Pack as LanguagePack, language};
 use crate::packs::LanguagePacks;
 
 /// A user's message with the preceding message of the assistant.
@@ -125,7 +126,19 @@ pub fn is_slot_change(rule: &RuleId) -> bool {
 pub fn feedback(turn: Turn<'_>) -> Vec<Feedback> {
     let mut found = pack_of(turn).map(|pack| read(pack, turn)).unwrap_or_default();
     add_wishes(turn, &mut found);
+    found.retain(|one| !is_void(turn, one));
     found
+}
+
+/// Whether the sentence behind it declares a joke.
+fn is_void(turn: Turn<'_>, said: &Feedback) -> bool {
+    let text = turn.words();
+    let mut behind = sentences(text)
+        .into_iter()
+        .skip_while(|sentence| sentence.range().end <= said.span.start as usize)
+        .skip(1);
+    let of_language = LanguagePack::of(language(text)).unwrap_or_else(LanguagePack::english);
+    behind.next().is_some_and(|next| of_language.gates().is_jest(next.of(text)))
 }
 
 /// Adds the wishes that no rule states, of sentences in which none gives an explicit one.
@@ -167,7 +180,7 @@ fn is_closed(pack: &Pack, turn: Turn<'_>, range: std::ops::Range<usize>, words: 
 
 /// Returns the pack of the language of a message.
 fn pack_of(turn: Turn<'_>) -> Option<&'static Pack> {
-    packs().of(crate::language::language(turn.words())).or_else(|| packs().english())
+    packs().of(language(turn.words())).or_else(|| packs().english())
 }
 
 /// The packs, English first.

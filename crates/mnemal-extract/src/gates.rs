@@ -6,7 +6,7 @@ pub(crate) mod scope;
 use std::ops::{BitOr, BitOrAssign};
 
 use crate::clause::AnalyzedSentence;
-use crate::language::Pack;
+use crate::language::{Pack, language};
 
 /// A set of gates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -101,6 +101,14 @@ pub fn gates(sentence: &str) -> Gates {
     AnalyzedSentence::new(sentence, Pack::english().gates()).gates()
 }
 
+/// Returns whether a sentence tells what is only imagined, in the languages of the packs: a hypothesis, a joke, a role, a story.
+#[must_use]
+pub fn is_imagined(sentence: &str) -> bool {
+    let gates =
+        Pack::of(language(sentence)).map(|pack| AnalyzedSentence::new(sentence, pack.gates()).gates());
+    gates.is_some_and(|gates| gates.intersects(Gates::HYPOTHETICAL | Gates::SARCASM | Gates::FICTION))
+}
+
 /// Returns whether the words of a text deny something, pseudo-negations left out.
 pub(crate) fn is_negated(text: &str) -> bool {
     let gates = Pack::english().gates();
@@ -128,6 +136,24 @@ mod tests {
             "Use is free.",
         ] {
             check(sentence, "");
+        }
+    }
+
+    #[test]
+    fn what_is_only_imagined_is_known_in_each_language() {
+        for sentence in [
+            "If we win the pitch I'd move to Zurich.",
+            "Act as a pirate captain who lives in Tortuga.",
+            "Wenn das klappt, würde ich nach Wien ziehen.",
+            "Si on gagne, je déménagerais à Lausanne.",
+            "Si ganamos el concurso, me mudaría con mi mujer a Bilbao.",
+            "如果我们中标,我就搬到成都去。",
+        ] {
+            assert!(is_imagined(sentence), "{sentence}");
+        }
+        for sentence in ["I live in Bern.", "Wir sind nach Wien gezogen.", "Vivo en Vigo.", "我住在成都。"]
+        {
+            assert!(!is_imagined(sentence), "{sentence}");
         }
     }
 

@@ -53,7 +53,7 @@ pub use feedback::{
     feedback_signals, is_slot_change, is_weighed_wish, only_states, requires_user_permission, wish_slot,
     wish_works,
 };
-pub use gates::{Gates, gates};
+pub use gates::{Gates, gates, is_imagined};
 pub use label::{SpeakerLabel, speaker_label, speaker_voice};
 pub use language::{Tier, by_script, language};
 pub use lifecycle::{

@@ -9,6 +9,8 @@ use crate::section::PackFile;
 
 /// The section of words that need no further question word.
 const GENERAL: &str = "general";
+/// The section of words that tell of a change.
+const CHANGES: &str = "changes";
 /// The packs with role names.
 const ROLES: [&str; 6] = [
     include_str!("../packs/en/claims.toml"),
@@ -29,6 +31,8 @@ pub struct QuestionWords {
     pub roles: Vec<(String, String)>,
     /// Words that need no further question word: `now`, `called`.
     pub general: Vec<String>,
+    /// Words of a statement that puts something in the place of what was said before: `now`, `moved`.
+    pub changes: Vec<String>,
 }
 
 /// Returns the question words for facts, loaded once.
@@ -48,6 +52,7 @@ fn read() -> Result<QuestionWords> {
                 match predicate::of(name) {
                     Some(info) => words.predicates.push((word.to_owned(), &info.name)),
                     None if name == GENERAL => words.general.push(word.to_owned()),
+                    None if name == CHANGES => words.changes.push(word.to_owned()),
                     None => return Err(mnemal_core::Error::invalid(format!("unknown predicate {name}"))),
                 }
             }

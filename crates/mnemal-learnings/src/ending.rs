@@ -4,7 +4,7 @@ use mnemal_core::{
     EventId, Learning, LearningId, LearningKind, NoteKey, SessionId, Source, Stance, Support, Timestamp,
 };
 use mnemal_extract::{
-    EndedSide, EndingScope, WordSenses, begins_compound, denies, joined_parts, subject_words,
+    EndedSide, EndingScope, Form, WordSenses, begins_compound, denies, form_wish, joined_parts, subject_words,
 };
 use mnemal_text::{Analyzer, Language, fold};
 
@@ -15,6 +15,8 @@ use crate::tool;
 pub(crate) const ENDED: &str = "learned/ended/";
 /// Tag of an ending with more words than the name of the ended thing.
 pub(crate) const AMONG: &str = "among";
+/// End of the rules that loosen how the work is to be done; those of length end every wish for one.
+const LOOSENED: &str = "loosened";
 /// Letters that mark a word and its other form as candidates. Source: own choice; only a prefilter.
 const NEAR: usize = 2;
 /// Fewest words of a prohibition that one thing of its kind can end: "I drink whole milk again" and "I don't drink milk".
@@ -48,6 +50,8 @@ pub(crate) struct Ending {
     senses: Vec<WordSenses>,
     /// Whether the words say more than the name of the ended thing.
     is_among: bool,
+    /// Whether it lets answers be of any length again.
+    frees_length: bool,
     language: Language,
 }
 
@@ -65,6 +69,11 @@ pub(crate) fn order(row: &Learning) -> Order {
 /// Whether a row ends others.
 pub(crate) fn is_ending(row: &Learning) -> bool {
     row.signal.as_ref().is_some_and(|signal| signal.stance == Stance::End)
+}
+
+/// Whether a text names the length of an answer.
+fn names_length(text: &str) -> bool {
+    form_wish(text).parts.iter().any(|part| part.form == Form::Length)
 }
 
 fn person(row: &Learning) -> Person {
@@ -95,6 +104,8 @@ impl Ending {
             repaired,
             senses: words.iter().map(|word| WordSenses::of(word)).collect(),
             is_among: tag(3) == AMONG,
+            frees_length: row.signal.as_ref().is_some_and(|signal| signal.rule.as_str().ends_with(LOOSENED))
+                && names_length(&row.content),
             language: Language::guess(&row.content),
         })
     }
@@ -137,7 +148,9 @@ impl Ending {
         }
         let is_of_work = !row.key.as_ref().is_some_and(is_own);
         let is_named = || {
-            if self.is_among {
+            if self.frees_length {
+                is_of_work && names_length(&row.content)
+            } else if self.is_among {
                 self.holds(&row.content) || is_of_work && self.names_most(&row.content)
             } else {
                 self.names(&row.content)

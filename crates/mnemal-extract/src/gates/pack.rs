@@ -11,7 +11,7 @@ use crate::hash::WordHashBuilder;
 use crate::phrase::Phrases;
 use crate::prefilter::Prefilter;
 use crate::section::Section;
-use crate::word::{Word, start};
+use crate::word::{Word, is_sign, start};
 
 /// How far a cue reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,7 +241,10 @@ impl GatePack {
 
     /// Returns whether a sentence retracts the one before, or disowns it.
     pub(crate) fn takes_back(&self, words: &[Word<'_>]) -> bool {
-        words.len() <= LONGEST_RETRACTION && (self.retracts.stand_in(words) || self.jests.stand_in(words))
+        // A word of Chinese has about two signs, each of which is a word here.
+        let signs = if words.iter().all(|word| word.lower.chars().all(is_sign)) { 2 } else { 1 };
+        words.len() <= LONGEST_RETRACTION * signs && self.retracts.stand_in(words)
+            || words.len() <= LONGEST_JEST * signs && self.jests.stand_in(words)
             || self.of_text.stand_in(words)
     }
 

@@ -16,6 +16,14 @@ use crate::names::is_only_product;
 const LIVES_IN: &str = "lives_in";
 /// Most digits of a number that counts chapters, levels or rooms. Source: own choice; four are a year.
 const COUNTED: usize = 3;
+/// Signs of the commonest family names of China that a title may follow. Source: the yearly report of its Ministry of Public Security.
+const FAMILY_NAMES: &str = "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭\
+                            陆范汪廖石金韦贾夏付方邹熊白孟秦邱侯江尹薛闫段雷龙黎史陶贺毛郝顾龚邵万覃武钱戴严莫孔";
+/// Titles behind a family name.
+const TITLES: [&str; 16] = [
+    "医生", "老师", "大夫", "律师", "教授", "师傅", "先生", "女士", "小姐", "经理", "主任", "护士", "教练",
+    "校长", "博士", "医师",
+];
 /// Most words before a place that say how it lies: "near", "close to", "Nähe von". Source: own choice.
 const PREPOSITIONS: usize = 2;
 
@@ -111,6 +119,7 @@ impl Cutter<'_, '_> {
             || is_brand && self.names_a_noun(words.start, words.end)
             || rule.is_last && !self.is_end(words.end)
             || self.is_under_way(words)
+            || self.is_titled_name(words)
             || self.is_torn(words);
         !is_other
     }
@@ -122,6 +131,21 @@ impl Cutter<'_, '_> {
             && !self.rule.with_verb
             && is_bare
             && self.rules.is_of("doing", self.reading.lower(words.start))
+    }
+
+    /// "Mi dentista es la doctora Ruiz", "我的牙医是王医生": a title before or behind a name tells who it is, not what somebody does.
+    fn is_titled_name(&self, words: &Range<usize>) -> bool {
+        if self.rule.predicate.as_str() != "role" {
+            return false;
+        }
+        if self.rules.code == "zh" {
+            let said = self.reading.text.get(self.reading.bytes(words)).unwrap_or_default();
+            let mut signs = said.chars();
+            return signs.next().is_some_and(|sign| FAMILY_NAMES.contains(sign))
+                && TITLES.contains(&signs.as_str());
+        }
+        let has_name = words.len() > 1 && self.is_capital(words.start + 1) && !self.is_capital(words.start);
+        matches!(self.rules.code, "es" | "fr" | "pt") && has_name
     }
 
     /// "I can read it tomorrow": an object that ends at a pronoun is no skill.
