@@ -14,7 +14,7 @@ use mnemal_core::{
 
 use crate::block::{Bare, Block, Fence, PreambleAlone};
 use crate::candidate::{Candidate, block_of};
-use crate::dedup::rivals;
+use crate::dedup::{mark_answers, rivals};
 use crate::filter::{FilteredFragments, FragmentFilter};
 use crate::inventory::inventory_lines;
 use crate::line::clock;
@@ -183,6 +183,7 @@ impl Assembler {
         let filter = FragmentFilter { request, seen: &seen, settings, counter, nonce: &nonce, line_cache };
         let mut filtered = filter.filter(fragments);
         let rivals = rivals(&filtered.candidates, settings.near_duplicate);
+        mark_answers(&mut filtered.candidates, &rivals);
         let identity: &[String] = if wants(request, Section::Identity) { &settings.identity } else { &[] };
         let stocked = |section: Section| match section {
             Section::State => inventories.iter().any(|inventory| !inventory.items.is_empty()),

@@ -36,6 +36,8 @@ pub(crate) struct Candidate {
     pub(crate) tokens: TokenCount,
     /// The same before rounding, if lines can be counted separately.
     pub(crate) parts: Option<TokenParts>,
+    /// The place of the recalled turn that it stands for: a learning in the words of a turn that answers.
+    pub(crate) stands_for: Option<usize>,
 }
 
 /// Features for near-duplicate detection.
@@ -104,7 +106,7 @@ impl Candidate {
     ) -> Self {
         let RenderedLine { rendered, tokens, parts, .. } = &*rendered_line;
         let (line, tokens, parts) = (Arc::clone(rendered), *tokens, *parts);
-        Self { fragment, rendered_line, block, offered, line, tokens, parts }
+        Self { fragment, rendered_line, block, offered, line, tokens, parts, stands_for: None }
     }
 
     /// Truncates the line to at most `room` tokens, at a sentence end if half of the text remains, else at a character;
@@ -171,7 +173,7 @@ impl Candidate {
         match () {
             () if is_learnt => 4,
             () if self.is_step() => 0,
-            () if self.answers() => 1,
+            () if self.answers() || self.stands_for.is_some() => 1,
             () if self.is_stated() => 2,
             () => 3,
         }

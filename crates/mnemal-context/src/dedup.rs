@@ -37,6 +37,17 @@ pub(crate) fn rivals(candidates: &[Candidate], threshold: f32) -> Vec<Option<usi
     rivals
 }
 
+/// Marks the learnings that stand for a recalled turn of the same words: they answer in its place.
+pub(crate) fn mark_answers(candidates: &mut [Candidate], rivals: &[Option<usize>]) {
+    for (place, winner) in rivals.iter().enumerate() {
+        let is_hit = candidates.get(place).is_some_and(|lost| lost.answers() && !lost.is_learning());
+        let winner = winner.filter(|_| is_hit).and_then(|winner| candidates.get_mut(winner));
+        if let Some(winner) = winner.filter(|winner| winner.is_learning() && winner.stands_for.is_none()) {
+            winner.stands_for = Some(place);
+        }
+    }
+}
+
 struct Winners<'a> {
     candidates: &'a [Candidate],
     threshold: f32,

@@ -121,10 +121,11 @@ fn in_order(candidates: &[Candidate], taken: &[usize], format: Format) -> Vec<us
                 Section::Recent => (None, usize::MAX - *place),
                 // Steps are offered chronologically and selected best first.
                 _ if candidate.is_step() => (Some((at, None)), candidate.offered),
-                _ => (None, *place),
+                _ => (None, candidate.stands_for.unwrap_or(*place)),
             };
             let group = (candidate.is_external(), candidate.group(format));
-            (candidate.block, group, fragment.section, appeared, place)
+            let section = if candidate.stands_for.is_some() { Section::Recall } else { fragment.section };
+            (candidate.block, group, section, appeared, place)
         })
     });
     lines

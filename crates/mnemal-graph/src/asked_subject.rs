@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use mnemal_core::{EntityKind, Gazetteer};
-use mnemal_extract::{language, mentions, question, question_words};
+use mnemal_extract::{is_imagined, language, mentions, question, question_words};
 use mnemal_text::{fold, sentences};
 
 use crate::role;
 
 /// Words that are the speaker as a subject, folded; in some languages the verb alone. Source: own choice.
-const SPEAKER: &str = "i we ich wir je nous yo nosotros nosotras eu nos 我 vivo trabajo tengo soy estoy sigo moro trabalho \
+const SPEAKER: &str = "i we ich wir je j nous yo nosotros nosotras eu nos 我 vivo trabajo tengo soy estoy sigo moro trabalho \
                        tenho sou estou";
 /// Words for the user of an agent that asks, folded. Source: own choice.
 const USER: &str =
@@ -26,6 +26,8 @@ const THEIRS: &str = "his her their sein seine seinen seinem seiner ihr ihre ihr
                       dele dela deles 他 她";
 /// Words for other people as a subject, folded. Source: own choice.
 const OTHER: &str = "he she they er sie il elle ils elles ella ellos ellas ele ela eles elas 他 她";
+/// Words that begin a clause about the person before it, folded. Source: own choice.
+const RELATIVE: &str = "who der die qui que quien";
 /// Words between a thing and its owner, folded. Source: own choice.
 const OF: &str = "of von vom der de du des d del da do dos das 的";
 /// Small words between a subject and what it does, folded. Source: own choice.
@@ -39,6 +41,8 @@ const ADJECTIVES: usize = 2;
 const OPENING: usize = 3;
 /// Words behind a subject among which its verb is looked for. Source: own choice.
 const REACH: usize = 3;
+/// Words behind such a subject within a sentence among which its verb is looked for. Source: own choice; in German it stands last.
+const CLAUSE: usize = 6;
 /// First letters that two forms of a word share at least. Source: own choice, "moro" and "mora".
 const ROOT: usize = 3;
 /// Letters of such a form behind those at most. Source: own choice, "wohne" and "wohnt", "trabaja" and "trabajamos".
@@ -52,6 +56,7 @@ struct SubjectLexicon {
     own: HashSet<String>,
     theirs: HashSet<String>,
     other: HashSet<String>,
+    relative: HashSet<String>,
     of: HashSet<String>,
     between: HashSet<String>,
     joins: HashSet<String>,
@@ -73,6 +78,7 @@ static LEXICON: LazyLock<SubjectLexicon> = LazyLock::new(|| {
         own: list(OWN),
         theirs: list(THEIRS),
         other: list(OTHER),
+        relative: list(RELATIVE),
         of: list(OF),
         between: list(BETWEEN),
         joins: list(JOINS),
@@ -163,6 +169,8 @@ pub struct AskedSubject {
     words: Vec<String>,
     /// Things that are the subject's: "birthday" of "my birthday".
     things: Vec<String>,
+    /// Whether it asks for what is only imagined.
+    is_imagined: bool,
 }
 
 impl AskedSubject {
@@ -198,13 +206,16 @@ impl AskedSubject {
         };
         let words = said.words.iter().filter(|word| !is_named(word)).map(|word| word.folded.clone());
         let words = words.filter(|word| !is_small(word)).collect();
-        Self { party, names, words, things }
+        Self { party, names, words, things, is_imagined: is_imagined(asked) }
     }
 
     /// Whether a statement of the asker tells of somebody else what is asked, and nothing of whom it is asked.
     #[must_use]
     pub fn is_missed_by(&self, statement: &str) -> bool {
         let Some(party) = &self.party else { return false };
+        if !self.is_imagined && self.is_only_imagined(statement) {
+            return true;
+        }
         let mut is_of_another = false;
         for sentence in sentences(statement) {
             let said = Reading::of(sentence.of(statement));
@@ -214,6 +225,15 @@ impl AskedSubject {
             is_of_another |= said.parties(self).iter().any(|other| party.excludes(other));
         }
         is_of_another
+    }
+
+    /// Whether a statement only imagines what is asked: "If I lived in Malta, …".
+    fn is_only_imagined(&self, statement: &str) -> bool {
+        let said = sentences(statement).into_iter().map(|sentence| sentence.of(statement));
+        let (imagined, real): (Vec<&str>, Vec<&str>) = said.partition(|sentence| is_imagined(sentence));
+        let is_asked = |sentence: &&str| words(sentence).iter().any(|word| self.asks(&word.folded));
+        !imagined.is_empty()
+            && (real.is_empty() || imagined.iter().any(is_asked) && !real.iter().any(is_asked))
     }
 
     /// Whether a sentence names whom the question is about, in any place.
@@ -368,9 +388,15 @@ impl Reading {
     /// Returns who does or has what is asked.
     fn parties(&self, asked: &AskedSubject) -> Vec<Party> {
         let mut found = Vec::new();
-        for (party, end) in self.subjects() {
-            let does = (end..end + REACH).take_while(|at| {
-                *at == end || LEXICON.between.contains(self.word(at - 1)) || self.word(at - 1) == "s"
+        let reported = self.reported().map(|at| (Party::Other, at + 1, true));
+        let opening = self.subjects().into_iter().map(|(party, end)| (party, end, false));
+        for (party, end, is_reported) in opening.chain(reported) {
+            let reach = if is_reported { CLAUSE } else { REACH };
+            let does = (end..end + reach).take_while(|at| {
+                *at == end
+                    || is_reported
+                    || LEXICON.between.contains(self.word(at - 1))
+                    || self.word(at - 1) == "s"
             });
             let mut does = does.map(|at| self.word(at)).filter(|word| !is_small(word));
             if does.any(|word| asked.asks(word)) {
@@ -405,6 +431,13 @@ impl Reading {
             }
         }
         found
+    }
+
+    /// The places of the words behind the opening by which somebody else is the subject of a clause: "my brother says he lives …",
+    /// "a captain who lives …".
+    fn reported(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_other = |word: &str| LEXICON.other.contains(word) || LEXICON.relative.contains(word);
+        (OPENING.min(self.words.len())..self.words.len()).filter(move |at| is_other(self.word(*at)))
     }
 
     /// Returns the owner of a thing, if it is another than the speaker.
@@ -463,6 +496,19 @@ mod tests {
             ("¿Dónde trabajo?", "Mi padre trabaja en Iberia."),
             ("Onde eu moro?", "O meu pai mora em Faro."),
             ("我住在哪里？", "我妈妈住在大连。"),
+            ("Where do I live?", "My brother says he lives in Oslo and works at Equinor."),
+            ("Wo arbeite ich?", "Mein Bruder meint, er zieht bald um, weil er dort bei Nordex arbeitet."),
+            (
+                "Où est-ce que je travaille ?",
+                "Mon frère dit qu'il habite à Brest et qu'il travaille chez Thales.",
+            ),
+            (
+                "Where do I live?",
+                "Act as a pirate captain who lives in Tortuga. I want you to answer like him.",
+            ),
+            ("Where do I live?", "If we win the pitch I'd move to Zurich."),
+            ("Où est-ce que j'habite ?", "Mon frère dit qu'il habite à Brest."),
+            ("Wo wohne ich?", "Spiel einen alten Kapitän, der in Husum wohnt."),
         ] {
             assert!(AskedSubject::of(asked).is_missed_by(told), "{asked} {told}");
         }
@@ -492,6 +538,9 @@ mod tests {
             ("Wo wohne ich?", "Ich wohne mit meiner Mutter in Emden."),
             ("¿Dónde trabajo?", "Trabajo en Iberia con mi padre."),
             ("我住在哪里？", "我和妈妈住在大连。"),
+            ("Where do I live?", "My sister says that we live in Dover."),
+            ("Where would I live if we won?", "If we win the pitch I'd move to Zurich."),
+            ("Where do I live?", "I live in Bath. If we win I'd live in Zurich."),
             ("", "My sister lives in Dover."),
             ("Where do I live?", ""),
         ] {

@@ -1,13 +1,14 @@
 //! Query analysis: the candidate names in a question, its content words, and whether it asks about the past.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use mnemal_core::EntityKind;
+use mnemal_core::{EntityId, EntityKind};
 use mnemal_extract::{QuestionWords, predicate, question_words};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::key::name_key;
+use crate::resolve::unnamed_id;
 use crate::role;
 use crate::stems::Stems;
 use crate::verbalize;
@@ -142,6 +143,16 @@ impl QueryAnalysis {
         let mut all = WordSet::default();
         self.roles.values().for_each(|words| all.extend(words));
         all
+    }
+
+    /// Returns the people and animals in the roles that it names, as far as nothing gives them a name: "my daughter".
+    pub(crate) fn unnamed(&self, owners: &[EntityId]) -> BTreeSet<EntityId> {
+        owners.iter().flat_map(|owner| self.roles.keys().map(|role| unnamed_id(*owner, role))).collect()
+    }
+
+    /// Returns the number of words that ask for something specific, without those of a set.
+    pub(crate) fn n_specific(&self, names: &WordSet) -> usize {
+        (0..self.words.len()).filter(|place| !names.has(*place) && !self.general.has(*place)).count()
     }
 
     /// Returns the number of content words.

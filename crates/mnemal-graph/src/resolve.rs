@@ -6,7 +6,7 @@
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use mnemal_core::{EntityId, EntityKind, NewEvent, Timestamp};
+use mnemal_core::{EntityId, EntityKind, NewEvent, Timestamp, named_id};
 
 use crate::forms::family_first;
 use crate::index::{MatchQuality, NameCandidates, NameMention};
@@ -44,6 +44,16 @@ pub(crate) fn relatives(names: &Names, role: &str, name: Option<&str>) -> Vec<En
         Some(name) => candidates(names, name, kind).into_keys().collect(),
         None => names.holders(&role).collect(),
     }
+}
+
+/// Returns the entity that has a role for another as long as nothing gives it a name: "my daughter".
+pub(crate) fn unnamed_id(owner: EntityId, role: &str) -> EntityId {
+    let role = role::normal(role);
+    EntityId(named_id("entity", &[kind::class(kind_in(&role)), &unnamed_key(owner, &role)]))
+}
+
+fn unnamed_key(owner: EntityId, role: &str) -> String {
+    format!("{owner} {role}")
 }
 
 /// Returns the kind of a role's bearer.
@@ -233,7 +243,7 @@ pub(crate) fn resolve_relative(
             let holders = holders.all().iter().map(|id| (*id, MatchQuality::Whole)).collect();
             choose(names, &holders, company, scene)?
         } else {
-            let key = format!("{} {role}", who.owner);
+            let key = unnamed_key(who.owner, &role);
             names.make(&key, kind, &role, said)
         };
         names.engage(id, who.owner, &role, said);
@@ -310,7 +320,7 @@ pub(crate) fn known_speaker(names: &Names, kept: &NewEvent) -> Option<EntityId> 
         return known.first().copied().filter(|_| known.len() == 1);
     }
     let key = self_key(kept.user.as_ref().map_or("", mnemal_core::UserId::as_str));
-    let id = EntityId(mnemal_core::named_id("entity", &[kind::class(EntityKind::Person), &key]));
+    let id = EntityId(named_id("entity", &[kind::class(EntityKind::Person), &key]));
     names.get(id).map(|_| id)
 }
 
@@ -326,8 +336,7 @@ fn self_key(user: &str) -> String {
 /// Returns the entities of the asking user: the unnamed speaker, and the one named "user".
 pub(crate) fn speaker_ids(user: Option<&mnemal_core::UserId>) -> [EntityId; 2] {
     let own = self_key(user.map_or("", mnemal_core::UserId::as_str));
-    [own.as_str(), USER]
-        .map(|key| EntityId(mnemal_core::named_id("entity", &[kind::class(EntityKind::Person), key])))
+    [own.as_str(), USER].map(|key| EntityId(named_id("entity", &[kind::class(EntityKind::Person), key])))
 }
 
 /// Returns the id of a speaker without a name.
@@ -338,7 +347,7 @@ pub fn speaker_id(user: Option<&mnemal_core::UserId>) -> EntityId {
 
 /// Returns the id that an entity of this name and kind would get, if the name were new.
 pub fn name_id(name: &str, kind: EntityKind) -> EntityId {
-    EntityId(mnemal_core::named_id("entity", &[kind::class(kind), &name_key(name, kind)]))
+    EntityId(named_id("entity", &[kind::class(kind), &name_key(name, kind)]))
 }
 
 /// Returns the kind for which a name has this id; `None` for an id with another origin.

@@ -107,12 +107,12 @@ impl GraphSource {
     }
 
     /// Returns the entities that a request is about, those of the question first, at most five; "my sister" resolves
-    /// through a fact of the owner.
+    /// through a fact of the owner, or is the one of whom no name is known.
     async fn request_entities(
         &self,
         asked: &QueryAnalysis,
         request: &ContextRequest,
-        own: &[Arc<Fact>],
+        (owners, own): (&[EntityId], &[Arc<Fact>]),
     ) -> Result<RequestEntities> {
         let mut found: Vec<Arc<Entity>> = Vec::new();
         if !asked.keys.is_empty() {
@@ -131,8 +131,8 @@ impl GraphSource {
                 asked.for_role(role).is_some() || !asked.shared_words(role, &self.stems).is_empty()
             })
         };
-        let called: BTreeSet<EntityId> =
-            own.iter().filter(is_called).filter_map(|fact| fact.object.entity()).collect();
+        let called = own.iter().filter(is_called).filter_map(|fact| fact.object.entity());
+        let called: BTreeSet<EntityId> = called.chain(asked.unnamed(owners)).collect();
         if !called.is_empty() {
             let called = self.graph.shared_entities(called, request.as_of).await?;
             self.add(&mut named, called, request.as_of).await?;
@@ -339,7 +339,7 @@ impl ContextSource for GraphSource {
         let ids =
             |entities: &[Arc<Entity>]| entities.iter().map(|entity| entity.id).collect::<Vec<EntityId>>();
         let own = self.own(request, &asked, &ids(&owners)).await?;
-        let named = self.request_entities(&asked, request, &own).await?;
+        let named = self.request_entities(&asked, request, (&ids(&owners), &own)).await?;
         let facts = self.facts(request, &asked, &ids(&named.entities), own).await?;
         let ends: Vec<EntityId> = facts.iter().flat_map(|fact| ends(fact)).collect();
         let others = self.graph.shared_entities(ends, request.as_of).await?;

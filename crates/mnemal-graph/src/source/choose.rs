@@ -224,6 +224,11 @@ impl<'k> Selection<'k> {
         for name in &entity.names {
             names.extend(&self.asked.shared_words(&name.text, self.stems));
         }
+        // Of whom no name is known is called by a role: "daughter".
+        if entity.names.is_empty() {
+            names.extend(&self.asked.shared_words(&entity.name, self.stems));
+            self.asked.for_role(&entity.name).into_iter().for_each(|words| names.extend(words));
+        }
         let is_open = self.asked.is_open(&names);
         let ranked = self.rank(|choice, read| {
             let concerns = read.fact.subject == entity.id || read.fact.object.entity() == Some(entity.id);
@@ -363,11 +368,11 @@ impl<'k> Selection<'k> {
     fn parts_of(&self, read: &FactFeatures, names: &WordSet) -> [ScorePart; 3] {
         let (fact, of) = (&read.fact, &self.known.names);
         let shared = read.said.count_outside(names);
-        let all = self.asked.n_words().saturating_sub(names.count_outside(&WordSet::default())).max(1);
+        let all = self.asked.n_specific(names).max(1);
         let leads = fact.object.entity().is_some_and(|id| of.is_owner(id) || of.is_owner(fact.subject));
         let [words, relation, strength] = WEIGHTS;
         [
-            part("words", shared as f32 / all as f32, words),
+            part("words", (shared as f32 / all as f32).min(1.0), words),
             part("relation", f32::from(u8::from(leads)), relation),
             part("strength", read.strength, strength),
         ]
