@@ -175,7 +175,9 @@ fn add_wishes(turn: Turn<'_>, found: &mut Vec<Feedback>) {
 fn is_closed(pack: &Pack, turn: Turn<'_>, range: std::ops::Range<usize>, words: Span) -> bool {
     let line = Line { tokens: pack.lexicon.tokens(turn.words(), range.clone()), span: range };
     let scope = Scope::of(pack, turn, &line);
-    scope.is_closed || scope.is_reported_before(&line.tokens, words.start as usize)
+    scope.is_closed
+        || scope.is_of_another_occasion()
+        || scope.is_reported_before(&line.tokens, words.start as usize)
 }
 
 /// Returns the pack of the language of a message.

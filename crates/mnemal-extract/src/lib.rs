@@ -65,7 +65,7 @@ pub use notes::{Note, NoteKind, preference_notes};
 pub use private::{PRIVATE_TAG, strip_private, strip_tag};
 pub use program::program_elements;
 pub use question::{Question, Wh, question};
-pub use question_lexicon::{QuestionWords, question_words};
+pub use question_lexicon::{QuestionWords, question_words, without_idioms};
 pub use screen::{SCREEN_RULES, screen};
 pub use secrets::{Mode, REDACTOR_VERSION, Redaction, SecretMatch, SecretRules};
 pub use self_correction::RepairedTurn;

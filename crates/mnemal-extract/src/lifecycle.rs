@@ -59,11 +59,13 @@ pub enum EndingScope {
     Relative,
     /// A service role for the user: a new holder replaces the previous one.
     Role,
+    /// Somebody takes over a role for the user from another: "Dr. Lund took over".
+    Successor,
 }
 
 impl EndingScope {
     /// Every scope, in declaration order.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Own,
         Self::Taste,
         Self::Work,
@@ -83,6 +85,7 @@ impl EndingScope {
         Self::Habit,
         Self::Relative,
         Self::Role,
+        Self::Successor,
     ];
 
     /// Returns the name on the wire.
@@ -107,6 +110,7 @@ impl EndingScope {
             Self::Habit => "habit",
             Self::Relative => "relative",
             Self::Role => "role",
+            Self::Successor => "successor",
         }
     }
 
@@ -164,7 +168,8 @@ pub struct Ending {
     /// whole: "I was laid off".
     ///
     /// For [`EndingScope::Relative`] and [`EndingScope::Role`] the first is the role, as facts name it in English:
-    /// `grandmother`.
+    /// `grandmother`. For [`EndingScope::Successor`] the first is the name of the new holder as it is written, and the second
+    /// the role if the sentence says it.
     pub words: Vec<String>,
     /// Whether the words contain more than the target's name: "the canoe went to my cousin in the end".
     pub is_among: bool,

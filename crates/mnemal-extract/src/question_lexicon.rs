@@ -1,5 +1,6 @@
 //! Question words for facts: one table for all languages, because a question may be in another language than its answer.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use mnemal_core::Result;
@@ -11,6 +12,13 @@ use crate::section::PackFile;
 const GENERAL: &str = "general";
 /// The section of words that tell of a change.
 const CHANGES: &str = "changes";
+/// The section of words that ask for names.
+const NAMING: &str = "naming";
+/// The section of phrases that stand for a word.
+const IDIOMS: &str = "idioms";
+/// What the sections of the kinds of contact begin with, and their predicate.
+const CONTACTS: &str = "contact_";
+const CONTACT: &str = "contact";
 /// The packs with role names.
 const ROLES: [&str; 6] = [
     include_str!("../packs/en/claims.toml"),
@@ -27,12 +35,36 @@ const ROLES: [&str; 6] = [
 pub struct QuestionWords {
     /// A word, and the predicate that it asks for.
     pub predicates: Vec<(String, &'static str)>,
+    /// A word, and the kind of contact that it asks for: `phone`, `mail`.
+    pub contacts: Vec<(String, String)>,
     /// A role word of one language, and the role's name in facts: `hermana` and `sister`.
     pub roles: Vec<(String, String)>,
     /// Words that need no further question word: `now`, `called`.
     pub general: Vec<String>,
     /// Words of a statement that puts something in the place of what was said before: `now`, `moved`.
     pub changes: Vec<String>,
+    /// Words that ask for names: `heißen`. A fact about somebody is a name; a turn may lack one.
+    pub naming: Vec<String>,
+    /// Phrases of which no word is meant, with what they ask for: `for a living` and `job`.
+    pub idioms: Vec<(String, String)>,
+}
+
+/// Returns a question with plain words in place of idioms: "What do I do for a living?" asks for the job and for no home.
+pub fn without_idioms(question: &str) -> Cow<'_, str> {
+    let mut plain = Cow::Borrowed(question);
+    for (idiom, word) in &question_words().idioms {
+        let at = plain.to_ascii_lowercase().find(idiom.as_str());
+        let Some((before, behind)) =
+            at.and_then(|at| Some((plain.get(..at)?, plain.get(at + idiom.len()..)?)))
+        else {
+            continue;
+        };
+        let is_inside = |sign: Option<char>| sign.is_some_and(char::is_alphanumeric);
+        if !is_inside(before.chars().next_back()) && !is_inside(behind.chars().next()) {
+            plain = Cow::Owned(format!("{before}{word}{behind}"));
+        }
+    }
+    plain
 }
 
 /// Returns the question words for facts, loaded once.
@@ -47,11 +79,19 @@ fn read() -> Result<QuestionWords> {
     let root = file.root();
     for name in root.keys() {
         let Some(section) = root.section(name)? else { continue };
+        let contact = name.strip_prefix(CONTACTS);
+        let name = contact.map_or(name, |_| CONTACT);
         for language in section.keys() {
             for word in section.lines(language)? {
+                words.contacts.extend(contact.map(|kind| (word.to_owned(), kind.to_owned())));
                 match predicate::of(name) {
                     Some(info) => words.predicates.push((word.to_owned(), &info.name)),
                     None if name == GENERAL => words.general.push(word.to_owned()),
+                    None if name == IDIOMS => {
+                        let (idiom, plain) = word.split_once('=').unwrap_or((word, word));
+                        words.idioms.push((idiom.trim().to_owned(), plain.trim().to_owned()));
+                    }
+                    None if name == NAMING => words.naming.push(word.to_owned()),
                     None if name == CHANGES => words.changes.push(word.to_owned()),
                     None => return Err(mnemal_core::Error::invalid(format!("unknown predicate {name}"))),
                 }
@@ -86,6 +126,16 @@ fn roles_of(pack: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_idiom_is_read_as_what_it_asks_for() {
+        assert_eq!(without_idioms("What does Ben do for a living?"), "What does Ben work job?");
+        assert_eq!(without_idioms("O que ela faz na vida?"), "O que ela faz profissão?");
+        for text in ["Where do I live?", "I asked for a living wage", "for a livingroom"] {
+            let is_kept = without_idioms(text) == text;
+            assert_eq!(is_kept, text != "I asked for a living wage", "{text}");
+        }
+    }
 
     #[test]
     fn the_tables_are_read_and_name_predicates_and_roles_of_each_language() {

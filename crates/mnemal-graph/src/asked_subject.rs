@@ -219,7 +219,7 @@ impl AskedSubject {
         let mut is_of_another = false;
         for sentence in sentences(statement) {
             let said = Reading::of(sentence.of(statement));
-            if self.mentions_subject(&said, party) {
+            if self.mentions_subject(&said, party) || self.is_about_own_thing(&said) {
                 return false;
             }
             is_of_another |= said.parties(self).iter().any(|other| party.excludes(other));
@@ -248,6 +248,17 @@ impl AskedSubject {
                 Party::Role(role) => said.roles().any(|other| role::agree(role, other)),
                 Party::Named(_) | Party::Other => false,
             }
+    }
+
+    /// Whether a sentence tells of the asked thing as the asker's: "Oskar gave the drill back".
+    fn is_about_own_thing(&self, said: &Reading) -> bool {
+        let is_asked = |at: &usize| self.things.iter().any(|thing| are_forms(thing, said.word(*at)));
+        let is_own = |at: usize| {
+            let before = at.checked_sub(1).map_or("", |before| said.word(before));
+            let is_known = before == "the" && !LEXICON.of.contains(said.word(at + 1));
+            is_known || LEXICON.own.contains(before)
+        };
+        matches!(self.party, Some(Party::Speaker)) && (0..said.words.len()).filter(is_asked).any(is_own)
     }
 
     fn asks(&self, word: &str) -> bool {

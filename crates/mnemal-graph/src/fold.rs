@@ -4,6 +4,7 @@ mod decide;
 mod endings;
 mod read;
 mod subject_facts;
+mod succession;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

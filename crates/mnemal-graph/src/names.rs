@@ -230,6 +230,15 @@ impl Names {
         self.by_role.get(role)?.get(&owner)
     }
 
+    /// Returns the bearers of roles for an entity, each with its role, in order.
+    pub(crate) fn people_of(&self, owner: EntityId) -> Vec<(EntityId, &str)> {
+        let roles = self.by_role.iter().filter_map(|(role, by_owner)| Some((role, by_owner.get(&owner)?)));
+        let mut people: Vec<(EntityId, &str)> =
+            roles.flat_map(|(role, of)| of.all.iter().map(move |id| (*id, role.as_str()))).collect();
+        people.sort_unstable();
+        people
+    }
+
     /// Returns the bearers of a role for any entity.
     pub(crate) fn holders(&self, role: &str) -> impl Iterator<Item = EntityId> {
         self.by_role.get(role).into_iter().flat_map(BTreeMap::values).flat_map(|of| &of.all).copied()

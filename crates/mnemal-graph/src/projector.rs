@@ -25,7 +25,7 @@ use crate::graph::own;
 use crate::names::Names;
 
 /// Incremented with every change of the fold's output for the same extractions.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 /// Events per page when decisions are scanned.
 ///
 /// Source: own default; the largest batch that an append accepts.

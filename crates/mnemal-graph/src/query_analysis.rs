@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use mnemal_core::{EntityId, EntityKind};
-use mnemal_extract::{QuestionWords, predicate, question_words};
+use mnemal_core::{EntityId, EntityKind, Fact};
+use mnemal_extract::{QuestionWords, predicate, question_words, without_idioms};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, term_hash};
 
 use crate::key::name_key;
@@ -80,6 +80,8 @@ pub(crate) struct QueryAnalysis {
     predicates: BTreeMap<&'static str, WordSet>,
     /// The words that ask for a person's role, by the role name that facts use.
     roles: BTreeMap<String, WordSet>,
+    /// The kinds of contact that it asks for: `phone`.
+    contacts: BTreeSet<String>,
     /// The words that ask for everything, or that ask for nothing specific.
     general: WordSet,
     analyzer: Analyzer,
@@ -88,6 +90,8 @@ pub(crate) struct QueryAnalysis {
 impl QueryAnalysis {
     /// Analyzes a question in any supported language.
     pub(crate) fn read(text: &str) -> Self {
+        let plain = without_idioms(text);
+        let text = plain.as_ref();
         let language = Language::guess(text);
         let analyzer = Analyzer::new(language);
         let folded = format!(" {} ", fold(text));
@@ -121,11 +125,12 @@ impl QueryAnalysis {
                 general.insert(place);
             }
         }
+        let contacts = words.iter().filter_map(|word| asking.contacts.get(word)).flatten().cloned().collect();
         let looks_back = BEFORE.into_iter().any(is_said);
         let mut keys = keys(text, language);
         // "Vivo" asks for a residence and is not a name, even if a person has that name.
         keys.retain(|key| !key.split(' ').all(|word| is_asking(word) || is_stop_word(language, word)));
-        Self { keys, words, looks_back, predicates, roles, general, analyzer }
+        Self { keys, words, looks_back, predicates, roles, contacts, general, analyzer }
     }
 
     /// Returns the words that ask for a predicate.
@@ -133,9 +138,21 @@ impl QueryAnalysis {
         self.predicates.get(name)
     }
 
+    /// Returns the words that ask for a fact: those of its predicate, unless they ask for another kind of contact.
+    pub(crate) fn for_fact(&self, fact: &Fact) -> Option<&WordSet> {
+        let is_other = |kind: &str| !self.contacts.is_empty() && !self.contacts.contains(kind);
+        let is_of_other = fact.predicate.as_str() == "contact" && fact.topic.as_deref().is_some_and(is_other);
+        if is_of_other { None } else { self.for_predicate(fact.predicate.as_str()) }
+    }
+
     /// Returns the words that ask for a role, in any language.
     pub(crate) fn for_role(&self, topic: &str) -> Option<&WordSet> {
         if self.roles.is_empty() { None } else { self.roles.get(&role::normal(topic)) }
+    }
+
+    /// Whether words ask for a partner: "my husband".
+    pub(crate) fn for_partner(&self) -> bool {
+        self.roles.keys().any(|role| role::predicate(role) == "partner")
     }
 
     /// Returns the words that ask for roles.
@@ -221,6 +238,8 @@ struct QueryVocabulary {
     predicates: HashMap<u64, Vec<&'static str>>,
     /// The roles that a word asks for.
     roles: HashMap<u64, Vec<String>>,
+    /// The kinds of contact that a word asks for.
+    contacts: HashMap<u64, Vec<String>>,
     /// The words that ask for everything, or for nothing specific.
     general: HashSet<u64>,
 }
@@ -265,8 +284,15 @@ impl QueryVocabulary {
                 }
             }
         }
-        let general = terms(ANYTHING).chain(asked.general.iter().filter_map(|word| single(word)));
-        Self { predicates, roles, general: general.collect() }
+        let mut contacts: HashMap<u64, Vec<String>> = HashMap::new();
+        for (word, kind) in &asked.contacts {
+            if let Some(hash) = single(word) {
+                contacts.entry(hash).or_default().push(kind.clone());
+            }
+        }
+        let plain = asked.general.iter().chain(&asked.naming).filter_map(|word| single(word));
+        let general = terms(ANYTHING).chain(plain);
+        Self { predicates, roles, contacts, general: general.collect() }
     }
 }
 
@@ -281,7 +307,7 @@ fn is_asking(word: &str) -> bool {
 }
 
 /// Characters that form questions in a script without spaces. Source: own choice, pronouns and particles.
-const JOINTS: &str = "我你您他她它们咱哪谁什么吗呢吧啊在是的了有几多少怎样和跟现目前私僕誰何どのですか나내저우리누구무엇어디은는이가";
+const JOINTS: &str = "我你您他她它们咱哪谁什么吗呢吧啊在是的了有几多少怎样和跟现目前叫私僕誰何どのですか나내저우리누구무엇어디은는이가";
 
 /// Whether a term only joins the words of a question in such a script, and has no content.
 fn is_joint(term: &str) -> bool {

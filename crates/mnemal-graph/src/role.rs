@@ -81,6 +81,23 @@ const SERVANTS: [&str; 22] = [
     "midwife",
     "pediatrician",
 ];
+/// Words for people who are friends of many or stay what they are, whose roles nobody takes over. Source: own choice.
+const LASTING: [&str; 14] = [
+    "friend",
+    "pal",
+    "bestie",
+    "bff",
+    "ex",
+    "acquaintance",
+    "neighbor",
+    "neighbour",
+    "classmate",
+    "godson",
+    "goddaughter",
+    "godchild",
+    "godmother",
+    "godfather",
+];
 /// Words for partners. Source: the roles of the predicate `partner`.
 const PARTNERS: [&str; 11] = [
     "partner",
@@ -166,6 +183,11 @@ pub(crate) fn is_of_servant(role: &str) -> bool {
     SERVANTS.contains(&normal(role).as_str())
 }
 
+/// Whether a role can pass from one person to another: a doctor's or a boss's, but no friend's.
+pub(crate) fn passes_on(role: &str) -> bool {
+    group(role) == Group::Other && !LASTING.contains(&role)
+}
+
 /// Whether a role belongs to an animal.
 pub(crate) fn is_animal(role: &str) -> bool {
     group(role) == Group::Animal
@@ -192,5 +214,6 @@ mod tests {
         assert_eq!((normal("Mum").as_str(), normal("vet").as_str()), ("mother", "vet"));
         let predicates = ["sister", "wife", "dog", "boss"].map(predicate);
         assert_eq!(predicates, ["relative", "partner", "pet", "knows"]);
+        assert!(passes_on("dentist") && passes_on("boss") && !passes_on("friend") && !passes_on("sister"));
     }
 }

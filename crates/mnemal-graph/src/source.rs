@@ -126,10 +126,10 @@ impl GraphSource {
         found.sort_by_key(|entity| (place(entity), entity.id));
         let mut named = RequestEntities::default();
         self.add(&mut named, found, request.as_of).await?;
-        let is_called = |fact: &&Arc<Fact>| {
-            fact.topic.as_ref().is_some_and(|role| {
-                asked.for_role(role).is_some() || !asked.shared_words(role, &self.stems).is_empty()
-            })
+        let is_called = |fact: &&Arc<Fact>| match &fact.topic {
+            Some(role) => asked.for_role(role).is_some() || !asked.shared_words(role, &self.stems).is_empty(),
+            // A partner's role is that of the entity alone.
+            None => fact.predicate.as_str() == "partner" && asked.for_partner(),
         };
         let called = own.iter().filter(is_called).filter_map(|fact| fact.object.entity());
         let called: BTreeSet<EntityId> = called.chain(asked.unnamed(owners)).collect();

@@ -29,7 +29,7 @@ pub(crate) use self::validity::is_of_conversation;
 /// Producer of learnings from messages, for rows and ids.
 const PRODUCER: &str = "learnings/told";
 /// Incremented with every change of the extraction from the same messages.
-const VERSION: u32 = 13;
+const VERSION: u32 = 14;
 /// Log positions before a message that are searched for the message it answers.
 ///
 /// Source: own default; a turn with many tool calls is shorter, and a forget affects no more messages than these.

@@ -34,6 +34,8 @@ const LONGEST_TOPIC: usize = 3;
 /// First-person possessives.
 const MY: [&str; 10] = ["my", "mein", "meine", "mon", "ma", "mes", "mi", "mis", "meu", "minha"];
 
+/// Words of a value behind a colon, at most. Source: own choice; a pasted text has more.
+const LONGEST_VALUE: usize = 2;
 /// Words that announce a text.
 #[derive(Clone, Debug)]
 pub(super) struct Lead {
@@ -125,7 +127,13 @@ impl<'t> Clause<'t> {
         let is_seen = cues.has(Cue::Seen) && (is_place || behind.is_empty() && !is_self);
         let presents = cues.has(Cue::Text) && cues.has_any(&[Cue::Present, Cue::Person]);
         let is_document = presents || is_seen || cues.has_any(&DOCUMENTS);
-        is_document.then_some((Author::Document, "below words that announce a text"))
+        // "I have a new email address: a@example.org" tells a value.
+        let is_unspaced = |sign: char| {
+            !sign.is_ascii() && sign.is_alphabetic() && !sign.is_lowercase() && !sign.is_uppercase()
+        };
+        let is_value =
+            (1..=LONGEST_VALUE).contains(&behind.split_whitespace().count()) && !behind.contains(is_unspaced);
+        (is_document && !is_value).then_some((Author::Document, "below words that announce a text"))
     }
 
     /// Returns whether the words, as a whole, open a first-person statement: "One more thing".

@@ -33,7 +33,10 @@ impl<'t> Sentence<'_, 't> {
         if found.how == SubjectForm::Group && rule.predicate.as_str() == "skill" {
             return Err(Reason::WrongSubject);
         }
-        let between = self.reading.words.get(found.said.end..found.slots.own.start).unwrap_or_default();
+        // "I have two cats, called Miso and Tofu": what is named stands before the clause.
+        let is_told_before = found.said.is_empty() && rule.predicate.as_str() == "name";
+        let from = if is_told_before { 0 } else { found.said.end };
+        let between = self.reading.words.get(from..found.slots.own.start).unwrap_or_default();
         let has = |of: &Words| between.iter().any(|word| of.holds(word));
         if has(&rule.not_after) || !rule.after.is_empty() && !has(&rule.after) {
             return Err(Reason::Rejected);
@@ -303,7 +306,11 @@ impl<'t> Sentence<'_, 't> {
     fn is_relative(&self, rule: &Rule, words: &Range<usize>) -> bool {
         let is_said = rule.topic.is_some() || matches!(rule.topic_of, Some(TopicOf::Role));
         let is_role = |at: usize| self.rules.subjects.role_of(self.reading, at).is_some();
-        rule.is_kinship() && rule.kind == Kind::Any && is_said && !words.clone().any(is_role)
+        // A title follows the name there: 周医生.
+        let is_titled = || rule.is_strict && rule.predicate.as_str() == "knows" && !is_role(words.start);
+        rule.kind == Kind::Any
+            && is_said
+            && (rule.is_kinship() && !words.clone().any(is_role) || self.rules.code == "zh" && is_titled())
     }
 
     /// Takes signs into the object that belong to a name: "C++", "@nele".

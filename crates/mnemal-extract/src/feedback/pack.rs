@@ -53,6 +53,8 @@ pub(crate) struct Pack {
 pub(crate) enum Gate {
     /// Reported words: nothing after it counts.
     Reported,
+    /// Rules of another occasion, "in the exam you must": nothing in the sentence is wished.
+    Elsewhere,
     /// A hypothesis: no correction or praise after it counts.
     Hypothetical,
     /// A text is dictated after it: nothing there counts.
@@ -141,6 +143,7 @@ impl Pack {
         let mut gates = Patterns::default();
         for (gate, name) in [
             (Gate::Reported, "reported"),
+            (Gate::Elsewhere, "elsewhere"),
             (Gate::Hypothetical, "hypothetical"),
             (Gate::Dictated, "dictated"),
             (Gate::Question, "question"),

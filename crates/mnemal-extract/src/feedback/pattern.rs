@@ -14,6 +14,7 @@
 //! | `^`, `$`, `,` | nothing, where a clause starts or ends, or a sign stands |
 //! | `^^`, `$$`, `!!`, `…` | nothing, where the sentence starts, where it ends, behind several marks of shouting, behind an
 //! ellipsis |
+//! | `!word` | nothing, where the next word is none of these |
 //! | `@` | nothing; what is asked for starts here, and ends at a second one |
 
 use std::borrow::Borrow;
@@ -57,6 +58,7 @@ enum Node {
     Rival,
     Capital,
     Value,
+    Not(Box<Item>),
 }
 
 /// One of several lists of steps.
@@ -182,9 +184,15 @@ impl<'l> Reader<'l> {
             "@" => one(Node::Value),
             "#" => one(Node::Number),
             "_" => one(Node::Any),
-            _ => match bare.strip_prefix("..") {
-                Some(number) => one(gap(number)?),
-                None => self.words(bare)?,
+            _ => match (bare.strip_prefix(".."), bare.strip_prefix('!')) {
+                (Some(number), _) => one(gap(number)?),
+                (None, Some(word)) => self
+                    .words(word)?
+                    .into_iter()
+                    .take(1)
+                    .flat_map(|item| one(Node::Not(Box::new(item))))
+                    .collect(),
+                (None, None) => self.words(bare)?,
             },
         };
         if let [item] = items.as_mut_slice() {
@@ -513,7 +521,7 @@ fn words_of(node: &Node, lexicon: &Lexicon) -> Option<Ids> {
 fn firsts(items: &[Item], lexicon: &Lexicon, words: &mut Ids) -> bool {
     for item in items {
         let is_known = match &item.node {
-            Node::Start | Node::First | Node::Sign | Node::Value => continue,
+            Node::Start | Node::First | Node::Sign | Node::Value | Node::Not(_) => continue,
             Node::End
             | Node::Last
             | Node::Loud
@@ -594,6 +602,10 @@ impl Run<'_> {
             Node::Gap(gap) => self.gap(*gap, after, at),
             Node::Start => next(token.is_some_and(|token| token.is_start), at),
             Node::First => next(at == 0, at),
+            Node::Not(item) => {
+                let one = std::slice::from_ref(item.as_ref());
+                next(self.go(one, None, at).is_none(), at)
+            }
             Node::Loud => next(self.before(at).is_some_and(|token| token.is_loud), at),
             Node::Trailing => next(self.before(at).is_some_and(|token| token.is_trailing), at),
             Node::Last => next(token.is_none(), at),

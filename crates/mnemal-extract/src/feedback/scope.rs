@@ -64,6 +64,11 @@ impl Scope {
         self.gates.iter().any(|gate| gate.tag == Gate::Reported && starts(gate))
     }
 
+    /// Returns whether it tells what holds on another occasion.
+    pub(crate) fn is_of_another_occasion(&self) -> bool {
+        self.gates.iter().any(|gate| gate.tag == Gate::Elsewhere)
+    }
+
     /// Returns whether it is hypothetical.
     pub(crate) fn is_supposed(&self) -> bool {
         self.gates.iter().any(|gate| gate.tag == Gate::Hypothetical)
@@ -71,13 +76,11 @@ impl Scope {
 
     /// Returns whether a match of a rule counts here.
     pub(crate) fn admits(&self, rule: &Rule, hit: &Hit<usize>, asked: PrecedingMessage) -> bool {
-        let is_gated = self.gates.iter().any(|gate| {
-            gate.from < hit.from
-                && match gate.tag {
-                    Gate::Reported | Gate::Dictated => true,
-                    Gate::Hypothetical => !rule.stands_alone,
-                    Gate::Question => false,
-                }
+        let is_gated = self.gates.iter().any(|gate| match gate.tag {
+            Gate::Elsewhere => true,
+            Gate::Reported | Gate::Dictated => gate.from < hit.from,
+            Gate::Hypothetical => gate.from < hit.from && !rule.stands_alone,
+            Gate::Question => false,
         });
         let has_context = rule.stands_alone || asked != PrecedingMessage::Nothing;
         let is_answer = rule.is_no_answer && asked == PrecedingMessage::Question;

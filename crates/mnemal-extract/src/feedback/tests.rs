@@ -314,3 +314,28 @@ fn what_somebody_else_does_is_no_wish() {
         assert!(wishes.iter().any(|wish| wish.act == FeedbackAct::Directive), "{text}: {wishes:?}");
     }
 }
+
+#[test]
+fn what_must_be_done_on_another_occasion_is_no_wish() {
+    let wishes = |user: &str| {
+        feedback(Turn { user: &OwnWords::of_text(user), assistant: None, earlier: &[] })
+            .into_iter()
+            .filter(|found| matches!(found.act, FeedbackAct::Directive | FeedbackAct::Preference))
+            .count()
+    };
+    for text in [
+        "In the exam you must always answer in full sentences.",
+        "At my old job you had to always answer in English.",
+        "When writing a cover letter you should never use slang.",
+        "In der Prüfung muss man immer in ganzen Sätzen antworten.",
+        "À l'examen, il faut toujours répondre par des phrases complètes.",
+        "En el examen hay que responder siempre con frases completas.",
+        "Na prova é preciso responder sempre com frases completas.",
+        "考试时必须用完整的句子回答。",
+    ] {
+        assert_eq!(wishes(text), 0, "{text}");
+    }
+    for text in ["Always answer in full sentences.", "You must always answer in full sentences."] {
+        assert_eq!(wishes(text), 1, "{text}");
+    }
+}

@@ -4,6 +4,7 @@ mod naming;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::iter::once;
 use std::ops::Range;
 
 use mnemal_core::{Error, Result, RuleId, Span};
@@ -40,6 +41,8 @@ pub(crate) struct LifecyclePack {
     framing: Patterns<()>,
     /// Words between two things of which each is meant: "the cello and the flute".
     joins: Patterns<()>,
+    /// Words before a name that are no part of it.
+    titles: Patterns<()>,
     /// Openers of a clause that asserts something although the sentence asks.
     presupposes: Patterns<()>,
     /// Whether words are joined at an apostrophe, as in French.
@@ -172,7 +175,7 @@ impl LifecyclePack {
         };
         let (closes, closes_words, denials) = (list("closes")?, list("closes_words")?, list("denials")?);
         let (presupposes, times) = (list("presupposes")?, list("times")?);
-        let (framing, joins) = (list("framing")?, list("joins")?);
+        let (framing, joins, titles) = (list("framing")?, list("joins")?, list("titles")?);
         let behind_verbs = list("behind_verbs")?;
         let set = |name: &str| -> Result<HashSet<String>> {
             Ok(root.lines(name)?.iter().flat_map(|line| line.split(' ')).map(fold).collect())
@@ -193,6 +196,7 @@ impl LifecyclePack {
             times,
             framing,
             joins,
+            titles,
             presupposes,
             elides,
             neutral,
@@ -297,6 +301,11 @@ impl LifecyclePack {
         let end = |from| if rule.is_front { hit.to } else { self.end(tokens, from) };
         let to = hit.value.map(|from| hit.value_end.unwrap_or_else(|| end(from)));
         let mut words = match (hit.value, to) {
+            (Some(from), Some(to)) if rule.scope == EndingScope::Successor => {
+                let said = || self.of_role(text.get(of.clone())?, Vec::new());
+                let name = self.name(text, tokens, from..to);
+                name.map(|name| once(name).chain(said().into_iter().flatten()).collect()).unwrap_or_default()
+            }
             _ if rule.is_by_sense => self.words_by_sense(text, tokens, hit.from),
             _ if rule.is_among => self.all_words(text, naming),
             (Some(from), Some(to)) => self.words(text, tokens, (from..to, MOST_WORDS), &[]),

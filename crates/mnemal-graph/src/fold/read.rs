@@ -19,13 +19,13 @@ use crate::{kind, role};
 
 /// Resolution state of one event.
 #[derive(Debug, Default)]
-struct ResolutionState {
+pub(super) struct ResolutionState {
     scene: Scene,
     /// The entity that each name resolved to in this event.
     by_name: BTreeMap<String, EntityId>,
     /// Names that the event marks as meaning another bearer.
     others: BTreeSet<String>,
-    pending: PendingClaims,
+    pub(super) pending: PendingClaims,
 }
 
 impl Fold {
@@ -88,9 +88,13 @@ impl Fold {
 
     /// Records the mentions of an event, and returns the subjects of its claims.
     fn record_mentions(&mut self, reading: ExtractedEvent<'_>, mut so_far: ResolutionState) -> PendingClaims {
+        let ended = self.endings(reading);
+        if let Some((speaker, endings)) = &ended {
+            self.pass_on_roles(reading, (*speaker, endings), &mut so_far);
+        }
         self.mention(reading, &mut so_far);
         let mut pending = so_far.pending;
-        pending.ended = self.endings(reading);
+        pending.ended = ended;
         if let Some((speaker, endings)) = &pending.ended {
             pending.subjects.extend(self.relatives(endings, *speaker));
         }
@@ -189,7 +193,8 @@ impl Fold {
         }
     }
 
-    fn resolve_relative(
+    /// Returns the entity with a role for another, and notes what the event says of it.
+    pub(super) fn resolve_relative(
         &mut self,
         who: RelatedPerson<'_>,
         said: Statement<'_>,

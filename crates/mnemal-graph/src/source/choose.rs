@@ -62,7 +62,7 @@ impl FactCandidates {
             let mut said = asked.shared_words(names.value(&fact.object), stems);
             let topic = fact.topic.as_deref().map(|topic| asked.shared_words(topic, stems));
             let role = fact.topic.as_deref().and_then(|topic| asked.for_role(topic));
-            for words in topic.iter().chain(role).chain(asked.for_predicate(fact.predicate.as_str())) {
+            for words in topic.iter().chain(role).chain(asked.for_fact(&fact)) {
                 said.extend(words);
             }
             FactFeatures { said, strength: fact.strength(), fact }
@@ -277,11 +277,11 @@ impl<'k> Selection<'k> {
             words.extend(&self.asked.shared_words(&name.text, self.stems));
         }
         let is_named = |id: EntityId| named.iter().any(|entity| entity.id == id);
-        let ranked = self.ranked_of(is_unsure, |choice, read| {
-            let subject = read.fact.subject;
-            let is_meant = choice.known.names.is_owner(subject) || is_named(subject);
-            is_meant.then(|| choice.score_of(read, &none))
-        });
+        let naming = |read: &FactFeatures| {
+            let is_of_owner = self.known.names.is_owner(read.fact.subject);
+            if is_of_owner { Some(&none) } else { is_named(read.fact.subject).then_some(&words) }
+        };
+        let ranked = self.ranked_of(is_unsure, |choice, read| Some(choice.score_of(read, naming(read)?)));
         let is_open = |one: &RankedFact| {
             let unsure = self.known.facts.get(one.place);
             let is_all = |unsure: &FactFeatures| {
@@ -295,7 +295,7 @@ impl<'k> Selection<'k> {
         let reads = chosen.iter().filter_map(|one| self.known.facts.get(one.place));
         let quoted = |read: &'k FactFeatures| QuotedFact {
             fact: &read.fact,
-            parts: self.parts_of(read, &none).to_vec(),
+            parts: self.parts_of(read, naming(read).unwrap_or(&none)).to_vec(),
         };
         reads.map(quoted).collect()
     }

@@ -4,10 +4,13 @@ use std::ops::Range;
 
 use mnemal_text::{fold, is_stop_word};
 
-use super::{LifecyclePack, MOST_AMONG};
+use super::{LifecyclePack, MOST_AMONG, is_name_start};
 use crate::clause::AnalyzedSentence;
 use crate::feedback::token::{Token, stands_alone};
 use crate::lifecycle::stop_words_of;
+
+/// Most words, or characters of a script without spaces, of a person's name. Source: own choice; more are a sentence.
+const MOST_OF_NAME: usize = 4;
 
 impl LifecyclePack {
     /// Returns the words with content of a sentence, without those of time.
@@ -65,6 +68,23 @@ impl LifecyclePack {
         let first = fold(reading.lower(at));
         let besides = words.into_iter().filter(|word| !word.contains(&first));
         Some(std::iter::once(role.to_owned()).chain(besides).collect())
+    }
+
+    /// Returns the name among some tokens, without titles: the first run of words that begin as names do.
+    pub(super) fn name(&self, text: &str, tokens: &[Token], of: Range<usize>) -> Option<String> {
+        let titles = self.titles.find(tokens, &self.lexicon);
+        let is_title = |at: usize| titles.iter().any(|hit| (hit.from..hit.to).contains(&at));
+        let is_of_name = |at: usize| {
+            let word = tokens.get(at).and_then(|token| text.get(token.span.clone()))?;
+            let word = self.without_verb(word);
+            let is_particle = word.chars().count() < 2 && self.is_empty_word(&fold(word));
+            let is_name = word.starts_with(is_name_start) && !is_title(at) && !is_particle;
+            is_name.then_some(word)
+        };
+        let first = of.clone().find(|at| is_of_name(*at).is_some())?;
+        let run: Vec<&str> = (first..of.end).map_while(is_of_name).take(MOST_OF_NAME).collect();
+        let is_unspaced = run.iter().all(|word| word.chars().all(stands_alone));
+        Some(run.join(if is_unspaced { "" } else { " " }))
     }
 
     /// Returns the words with content among some tokens but those left out, folded, not more than so many; in scripts without
