@@ -12,6 +12,7 @@ use mnemal_text::{bm25, idf};
 
 use crate::memory::{Columns, NONE};
 use crate::rows::RowSet;
+use crate::spelling::other_spelling;
 use crate::synonyms::SynonymSet;
 use crate::top_k::ScoredRow;
 
@@ -151,7 +152,7 @@ impl LexicalScores {
         let norm = Norm::of(columns, index.rows());
         for term in std::mem::take(&mut self.common) {
             let mut left = wanted.as_slice();
-            index.visit(term.hash, &mut |first, postings| {
+            visit(index, term.hash, &mut |first, postings| {
                 let behind = left.partition_point(|row| *row < first);
                 left = left.get(behind..).unwrap_or_default();
                 let Some(last) = postings.last() else { return };
@@ -379,11 +380,23 @@ fn expansions(index: &dyn LexicalIndex, query: &TermQuery, terms: &[TermPostings
     found.zip(free).map(|(expansion, bit)| Expansion { bit, ..expansion }).collect()
 }
 
-/// The terms in use, in query order.
+/// Visits the postings of a term, or of its other spelling if it occurs nowhere.
+fn visit<'a>(index: &'a dyn LexicalIndex, term: TermHash, f: &mut dyn FnMut(u32, &'a [Posting])) {
+    let mut is_found = false;
+    index.visit(term, &mut |first, postings| {
+        is_found |= !postings.is_empty();
+        f(first, postings);
+    });
+    if let Some(other) = other_spelling(term).filter(|_| !is_found) {
+        index.visit(other, f);
+    }
+}
+
+/// The terms in use, in query order; a word that occurs nowhere stands for its other spelling.
 fn rarest<'a>(index: &'a dyn LexicalIndex, query: &TermQuery) -> Vec<TermPostings<'a>> {
     let found = |(place, hash): (usize, &TermHash)| {
         let mut runs = Vec::new();
-        index.visit(*hash, &mut |first, postings| runs.push((first, postings)));
+        visit(index, *hash, &mut |first, postings| runs.push((first, postings)));
         let rows: usize = runs.iter().map(|(_, postings)| postings.len()).sum();
         let frequency = u32::try_from(rows).unwrap_or(u32::MAX);
         TermPostings { hash: *hash, place, bit: 0, frequency, share: 1.0, runs }

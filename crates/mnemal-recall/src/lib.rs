@@ -41,6 +41,7 @@ mod request;
 mod rerank;
 mod search;
 mod source;
+mod spelling;
 mod state;
 mod substring;
 mod synonyms;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use mnemal_core::{Marks, TermHash, Timestamp, Zone};
-use mnemal_extract::{Question, Wh, question, question_words};
+use mnemal_extract::{Question, Wh, question, question_words, without_idioms};
 use mnemal_text::{Analyzer, Language, fold, is_stop_word, sentences, term_hash};
 
 use crate::answer_type::AnswerType;
@@ -44,6 +44,8 @@ pub(crate) struct Query {
     pub(crate) roles: Vec<RoleWord>,
     /// It is about the asker.
     pub(crate) about_self: bool,
+    /// It is about the asker and others: "we".
+    pub(crate) about_us: bool,
     /// Time spans that it names.
     pub(crate) times: Vec<Span>,
     /// It asks for the assistant's words.
@@ -70,6 +72,16 @@ pub(crate) struct Query {
     pub(crate) asks_something: bool,
 }
 
+/// Words for the asker and others, folded. Source: own choice for the languages of the packs.
+const US: &str = "we our ours us wir unser unsere unseren unserem unserer uns nous notre nos nosotros nosotras nuestro nuestra \
+                  nuestros nuestras nosso nossa nossos nossas";
+
+fn is_about_us(text: &str) -> bool {
+    let folded = fold(text);
+    let mut words = folded.split(|sign: char| !sign.is_alphanumeric());
+    words.any(|word| US.split(' ').any(|us| us == word))
+}
+
 impl Query {
     /// Analyzes a text with the index's analyzer.
     pub(crate) fn read(text: &str, analyzer: Analyzer) -> Self {
@@ -81,10 +93,11 @@ impl Query {
         let marks_names =
             analyzer.language() != Language::German && Language::guess(text) != Language::German;
         let names = asked.names.iter().filter(|_| marks_names).map(|name| terms(name));
-        let own = terms(text);
+        let plain = without_idioms(text);
+        let own = terms(&plain);
         let phrases = asked.phrases.iter().filter_map(|range| text.get(range.clone()));
         Self {
-            terms: TermQuery { synonyms: synonyms(text, &own, analyzer), words: own },
+            terms: TermQuery { synonyms: synonyms(&plain, &own, analyzer), words: own },
             names: names.filter(|name| !name.is_empty()).collect(),
             attribute: asked
                 .attribute
@@ -96,6 +109,7 @@ impl Query {
             general: general_words(text).flat_map(&terms).collect(),
             roles: role_words(text, terms),
             about_self: asked.about_self,
+            about_us: is_about_us(text),
             times: Vec::new(),
             asks_assistant: asked.about_assistant,
             asks_help: asked.asks_help,

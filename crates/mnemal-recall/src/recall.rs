@@ -243,8 +243,8 @@ impl Recall {
         let candidates = CANDIDATES.max(request.limit.get());
         pause().await;
         let mut words = (request.mode != Mode::Vector || vector.is_none()).then(|| {
-            let says_nothing =
-                |term| index.is_name(term) || query.about_self && query.general.contains(&term);
+            let of_asker = query.about_self || query.about_us;
+            let says_nothing = |term| index.is_name(term) || of_asker && query.general.contains(&term);
             lexical::score(lexical, &index.columns, &query.terms, &says_nothing, (&filter, candidates))
         });
         pause().await;

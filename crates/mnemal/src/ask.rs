@@ -7,17 +7,18 @@ use std::pin::Pin;
 use futures_util::future::try_join;
 use mnemal_context::{Context, Line};
 use mnemal_core::{
-    AsOf, Degraded, EventId, Gaps, InclusionReason, Marks, Receipt, RecordRef, Remark, Result, Role, Section,
-    SessionId, Source, Speaker,
+    AsOf, Degraded, EventId, Gaps, InclusionReason, Marks, Receipt, ReceiptLine, RecordRef, Remark, Result,
+    Role, Section, SessionId, Source, Speaker,
 };
-use mnemal_extract::{foreign_remark, question_words, speaker_voice, turn_marks};
+use mnemal_extract::{Wh, foreign_remark, question_words, speaker_voice, turn_marks};
 use mnemal_graph::AskedSubject;
 use mnemal_recall::{Hit, MatchReason};
-use mnemal_text::{fold, sentences};
+use mnemal_text::{Analyzer, Language, fold, sentences};
 
 use crate::answer::{ContextCall, RecallCall};
 use crate::embedding::EmbeddedQuestion;
 use crate::memory::Memory;
+use crate::outdated_turns::REPLACES;
 
 /// Token budget of the context that is searched for the answer. Source: own choice, more lines than an answer may have.
 const BUDGET: u32 = 600;
@@ -37,8 +38,12 @@ const BESIDE: f32 = 0.1;
 /// Share of the best line's probability that a later line must have to stand before it. Source: own choice.
 const NEAR: f32 = 0.5;
 
+/// Words of a turn that answers a question without its words, at most. Source: own choice; a longer one says what it is about.
+const SHORT: usize = 8;
+
 /// What speaks for a line as the answer, and against it.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent signals, each read by its name")]
 struct AnswerFeatures {
     /// Share of the question's weight in the line's own turn, or in the fact, 0 to 1.
     covered: f32,
@@ -52,6 +57,8 @@ struct AnswerFeatures {
     is_of_assistant: bool,
     /// A time is asked for, and it names none.
     lacks_time: bool,
+    /// A count is asked for, and it names no number.
+    lacks_count: bool,
 }
 
 impl AnswerFeatures {
@@ -68,7 +75,9 @@ impl AnswerFeatures {
             + 0.65 * self.words
             + of(self.is_neighbor, -1.2)
             + of(self.is_of_assistant, -0.7)
-            + of(self.lacks_time, -0.9);
+            + of(self.lacks_time, -0.9)
+            // Own choice: no count is answered without a number.
+            + of(self.lacks_count, -1.8);
         1.0 / (1.0 + (-sum).exp())
     }
 }
@@ -161,12 +170,17 @@ impl IntoFuture for AskCall {
 
 /// Returns the lines that answer, best first.
 fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, question: &str) -> Vec<Quote> {
-    let asks_time = mnemal_extract::question(question).asks_time;
-    let time = asks_time.then(|| Marks::TIME.with(Marks::NUMBER));
+    let asked = mnemal_extract::question(question);
+    let asks_count = matches!(asked.wh, Some(Wh::HowMany | Wh::HowMuch));
+    let time = asked.asks_time.then(|| Marks::TIME.with(Marks::NUMBER));
     let subject = AskedSubject::of(question);
+    let place_of =
+        |event: EventId| context.receipt.lines.iter().position(|line| line.record == RecordRef::Event(event));
     let quote = |line: Line| {
-        let place = line.number.checked_sub(1)?;
-        let receipt = context.receipt.lines.get(place)?;
+        let number = line.number.checked_sub(1)?;
+        let receipt = context.receipt.lines.get(number)?;
+        // A line beside an outdated one takes no place from others.
+        let place = context.receipt.lines.get(..number)?.iter().filter(|line| !replaces(line)).count();
         let hit = match receipt.record {
             RecordRef::Event(event) => hits.get(&event),
             // A preference is quoted from the turn in which it was said.
@@ -190,15 +204,27 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, question: &str) -> Ve
         let is_resolved = receipt.section != Section::Recall;
         let of_graph = || receipt.parts.iter().find(|part| part.name == "words").map_or(0.0, |part| part.raw);
         let of_turn = || hit.map_or(0.0, |hit| hit.features.own);
+        // "Rust, by far." answers what the assistant asked before.
+        let asked_by =
+            hit.and_then(|hit| question_before(hit, hits)).filter(|one| one.features.own >= of_turn());
         let words =
             |hit: &Hit| hit.parts.iter().find(|part| part.name == "words").map(|part| part.normalized);
         let features = AnswerFeatures {
-            covered: if is_resolved { of_graph().max(of_turn()) } else { of_turn() },
-            place,
-            words: hit.and_then(words).unwrap_or_default(),
-            is_neighbor: !is_resolved && hit.is_none_or(|hit| hit.found_by == MatchReason::Neighbor),
+            covered: match asked_by {
+                Some(asked_by) => asked_by.features.own,
+                None if is_resolved => of_graph().max(of_turn()),
+                None => of_turn(),
+            },
+            place: asked_by.and_then(|one| place_of(one.event.id)).map_or(place, |asked| asked.min(place)),
+            words: asked_by.or(hit).and_then(words).unwrap_or_default(),
+            is_neighbor: asked_by.is_none()
+                && !is_resolved
+                && hit.is_none_or(|hit| hit.found_by == MatchReason::Neighbor),
             is_of_assistant: hit.is_some_and(|hit| hit.event.role == Role::Assistant),
             lacks_time: time.is_some_and(|time| marks.0 & time.0 == 0),
+            lacks_count: asks_count
+                && !(matches!(receipt.record, RecordRef::Fact(_)) && gives_name(&line.text))
+                && !has_number(&line.text, marks),
         };
         let evidence = features.probability();
         Some(Quote {
@@ -212,6 +238,15 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, question: &str) -> Ve
         })
     };
     let mut quotes: Vec<Quote> = context.lines().into_iter().filter_map(quote).collect();
+    // A line that ended what another states answers as well as that one.
+    let outdated = quotes.iter().filter(|quote| quote.label.contains(Remark::Past.as_str()));
+    let best = outdated.map(|quote| quote.evidence).max_by(f32::total_cmp).unwrap_or_default();
+    for quote in &mut quotes {
+        let line = quote.number.checked_sub(1).and_then(|number| context.receipt.lines.get(number));
+        if line.is_some_and(replaces) {
+            quote.evidence = quote.evidence.max(best);
+        }
+    }
     quotes.sort_by(|one, other| other.evidence.total_cmp(&one.evidence));
     if quotes.first().is_none_or(|best| best.evidence < FLOOR) {
         return Vec::new();
@@ -219,23 +254,53 @@ fn quotes(context: &Context, hits: &HashMap<EventId, Hit>, question: &str) -> Ve
     // The parts of an answer may stand in several turns.
     quotes.retain(|quote| quote.evidence >= BESIDE);
     quotes.truncate(LINES);
-    lead_with_change(&mut quotes);
+    lead_with_change(&mut quotes, question);
     quotes
 }
 
+/// Returns the assistant's question that a short turn of the user answers.
+fn question_before<'h>(answer: &Hit, hits: &'h HashMap<EventId, Hit>) -> Option<&'h Hit> {
+    let kept = answer.event.body()?;
+    let is_short = kept.content.split_whitespace().count() <= SHORT && !only_asks(&kept.content);
+    let is_asked = |one: &&Hit| {
+        let asks = |text: &str| text.trim_end().ends_with(['?', '？']);
+        one.event.role == Role::Assistant
+            && one.event.seq.0 + 1 == answer.event.seq.0
+            && one.event.body().is_some_and(|asked| asked.session == kept.session && asks(&asked.content))
+    };
+    hits.values().find(is_asked).filter(|_| is_short && answer.event.role == Role::User)
+}
+
+/// Whether a line is in the context because it ended what another one states.
+fn replaces(line: &ReceiptLine) -> bool {
+    line.parts.iter().any(|part| part.name == REPLACES)
+}
+
 /// Puts the line first that was said after the best one and changes it: "The flight was moved to 11:15."
-fn lead_with_change(quotes: &mut [Quote]) {
+fn lead_with_change(quotes: &mut [Quote], question: &str) {
     let Some((best, others)) = quotes.split_first() else { return };
     let is_over = |quote: &Quote| quote.label.contains(Remark::Past.as_str());
     let changes = |quote: &Quote| {
         let is_later = quote.day > best.day && !is_over(quote);
-        is_later && (is_over(best) || quote.evidence >= NEAR * best.evidence && tells_change(&quote.text))
+        let is_near =
+            || quote.evidence >= NEAR * best.evidence || share_topic(question, &best.text, &quote.text);
+        is_later && (is_over(best) || tells_change(&quote.text) && is_near())
     };
     if let Some(place) = others.iter().position(changes)
         && let Some(first) = quotes.get_mut(..place + 2)
     {
         first.rotate_right(1);
     }
+}
+
+/// Whether two texts have a word of a question, other than a general one.
+fn share_topic(question: &str, one: &str, other: &str) -> bool {
+    let analyzer = Analyzer::new(Language::guess(question));
+    let general: Vec<String> =
+        question_words().general.iter().flat_map(|word| analyzer.query_terms(word)).collect();
+    let (one, other) = (analyzer.query_terms(one), analyzer.query_terms(other));
+    let mut asked = analyzer.query_terms(question).into_iter().filter(|term| !general.contains(term));
+    asked.any(|term| one.contains(&term) && other.contains(&term))
 }
 
 /// Whether a text has a word of change, in any language.
@@ -247,6 +312,21 @@ fn tells_change(text: &str) -> bool {
         if is_sign { folded.contains(word.as_str()) } else { words.any(|said| said == fold(word)) }
     };
     question_words().changes.iter().any(is_word)
+}
+
+/// Whether the line of a fact gives a name, one line for each of several: "the user's dog: Bruno".
+fn gives_name(line: &str) -> bool {
+    line.rsplit_once(": ").is_some_and(|(_, value)| value.starts_with(|first: char| !first.is_lowercase()))
+}
+
+/// Whether a text names a number, in digits or in words of any language, or lists names, which German shows not;
+/// "one" is often no number.
+fn has_number(text: &str, marks: Marks) -> bool {
+    let is_number = |word: &str| mnemal_extract::number(word).is_some_and(|number| number > 1);
+    let words = || text.split(|letter: char| !letter.is_alphanumeric());
+    let names = words().skip(1).filter(|word| word.starts_with(char::is_uppercase)).count();
+    let lists = || names > 1 && Language::guess(text) != Language::German;
+    marks.0 & Marks::NUMBER.0 != 0 || words().any(is_number) || lists()
 }
 
 /// Whether the asker said it, as far as is known: "I" is nobody else there.
@@ -273,6 +353,7 @@ mod tests {
             is_neighbor: false,
             is_of_assistant: false,
             lacks_time: false,
+            lacks_count: false,
         };
         let now = line.probability();
         for better in [
@@ -286,6 +367,7 @@ mod tests {
             AnswerFeatures { is_neighbor: true, ..line },
             AnswerFeatures { is_of_assistant: true, ..line },
             AnswerFeatures { lacks_time: true, ..line },
+            AnswerFeatures { lacks_count: true, ..line },
         ] {
             assert!(worse.probability() < now, "{worse:?}");
         }

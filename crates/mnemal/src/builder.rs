@@ -628,7 +628,7 @@ impl Builder {
         }
         if let Some(recall) = recall {
             let recalled: Arc<dyn ContextSource> = Arc::new(RecallSource::new(Arc::clone(recall)));
-            sources.push(outdated_turns::marked(recalled, &guarded.graph));
+            sources.push(outdated_turns::with_successors(recalled, &guarded.graph, &guarded.events));
         }
         if let Slot::Filled(store) = &guarded.working {
             sources.push(Arc::new(working::source(store, steady)));
