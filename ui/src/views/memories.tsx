@@ -1,6 +1,6 @@
 /** Memories: a list with filters, and one memory with its versions, its evidence, and what a person can decide about it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import type { Caller, Erasure, Memory } from '../../../integrations/typescript/src/operations';
 import { api, canConfirm, confirm, correct, isLearnt, useLoad } from '../api';
@@ -245,7 +245,8 @@ function Row({ name, children }: { name: string; children: ComponentChildren }) 
 function Edit({ memory, save, cancel }: { memory: Memory; save: (content: string) => Promise<void>; cancel: () => void }) {
   const [content, setContent] = useState(memory.content);
   const words = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => words.current?.focus(), []);
+  // Before the next key arrives, or its letter is lost.
+  useLayoutEffect(() => words.current?.focus(), []);
   return (
     <div class="edit">
       <Field label="Words">
